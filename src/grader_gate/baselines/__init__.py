@@ -1,0 +1,1 @@
+"""Frozen grades: records and the stores that keep them."""

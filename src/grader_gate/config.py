@@ -1,0 +1,448 @@
+"""The models of ``.grader-gate.yml``. Reading and locating errors is the work of :mod:`grader_gate.documents`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from grader_gate.model import INPUT_NAMES, Frozen, GradeVerdict, Role
+
+DEFAULT_PATH = ".grader-gate.yml"
+ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+Name = Annotated[str, Field(pattern=NAME)]
+Share = Annotated[float, Field(ge=0, le=1)]
+InputName = Literal["question", "reference", "rubric", "answer", "sources"]
+
+
+class Mode(StrEnum):
+    """``report`` posts everything and never blocks; ``block`` is the gate."""
+
+    REPORT = "report"
+    BLOCK = "block"
+
+
+# ---------------------------------------------------------------- contract
+
+
+class Thresholds(Frozen):
+    """Scores from which an answer counts as ``correct`` and as ``partial``, in the scale's own units."""
+
+    correct: float
+    partial: float | None = None
+
+
+class Scale(Frozen):
+    """The scale of a grader that gives scores. Scores outside are malformed replies.
+
+    Without ``thresholds`` the grader must also give a verdict.
+    """
+
+    min: float = 0.0
+    max: float = 1.0
+    higher_is_better: bool = True
+    thresholds: Thresholds | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Scale:
+        if self.min >= self.max:
+            raise ValueError(f"min ({self.min:g}) must be below max ({self.max:g})")
+        if (limits := self.thresholds) is not None:
+            for name, value in (("correct", limits.correct), ("partial", limits.partial)):
+                if value is not None and not self.min <= value <= self.max:
+                    raise ValueError(
+                        f"thresholds.{name} ({value:g}) lies outside {self.min:g} to {self.max:g}"
+                    )
+            if limits.partial is not None and (limits.partial > limits.correct) == self.higher_is_better:
+                raise ValueError("thresholds.partial must be the easier one to reach")
+        return self
+
+
+class Slice(Frozen):
+    """Cases that carry all of ``tags`` get this role instead of the contract's."""
+
+    tags: tuple[str, ...] = Field(min_length=1)
+    role: Role
+
+
+class Contract(Frozen):
+    """The grader's card: what it judges, what it may see, what its mistakes cost, and what it may decide."""
+
+    property: str = Field(default="correctness", description="What it judges, in a word or two")
+    inputs: tuple[InputName, ...] = Field(default=INPUT_NAMES[:4], min_length=1)  # type: ignore[assignment]
+    scale: Scale | None = Field(default=None, description="Absent: the grader gives verdicts only")
+    abstains: bool = Field(
+        default=False, description="May answer 'insufficient context' instead of a verdict"
+    )
+    deterministic: bool = Field(
+        default=False, description="Same input, same verdict: one confirming call a side"
+    )
+    family: str | None = Field(default=None, description="Model family, for the monoculture warning")
+    role: Role = Role.GATE
+    slices: tuple[Slice, ...] = ()
+    false_accept: str | None = Field(default=None, description="What accepting a wrong answer costs")
+    false_reject: str | None = Field(default=None, description="What rejecting a right answer costs")
+    failure_modes: tuple[str, ...] = ()
+    served_model: str | None = Field(
+        default=None, description="Pinned model version the provider must report"
+    )
+
+    @field_validator("inputs")
+    @classmethod
+    def _answer_is_seen(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if "answer" not in value:
+            raise ValueError("a grader must see the `answer`: add it to `inputs`")
+        if len(set(value)) != len(value):
+            raise ValueError("an input is named twice")
+        return value
+
+    def role_for(self, tags: tuple[str, ...] | list[str]) -> Role:
+        """The role on a case with these tags: the last matching slice wins."""
+        role = self.role
+        for part in self.slices:
+            if set(part.tags) <= set(tags):
+                role = part.role
+        return role
+
+
+# ---------------------------------------------------------------- graders
+
+
+class Message(Frozen):
+    """One message of a chat prompt; its text is a Jinja template, inline or in a file."""
+
+    role: Literal["system", "user", "assistant", "developer"] = "user"
+    text: str | None = None
+    file: str | None = None
+
+    @model_validator(mode="after")
+    def _one_text(self) -> Message:
+        if (self.text is None) == (self.file is None):
+            raise ValueError("give `text` or `file`, one of the two")
+        return self
+
+
+class OutputMode(StrEnum):
+    """How structured output is asked for, strictest first."""
+
+    JSON_SCHEMA = "json_schema"
+    TOOL = "tool"
+    JSON_OBJECT = "json_object"
+    TEXT = "text"
+
+
+class Output(Frozen):
+    """Which fields of the reply mean what, and which words mean which verdict."""
+
+    mode: OutputMode = OutputMode.JSON_SCHEMA
+    verdict: str | None = "verdict"
+    score: str | None = None
+    reason: str | None = "reason"
+    citations: str | None = None
+    verdicts: dict[str, GradeVerdict] = Field(
+        default_factory=lambda: {v.value: v for v in GradeVerdict},
+        description="The grader's own words for verdicts, compared without case",
+    )
+    abstain_words: tuple[str, ...] = ("insufficient context", "cannot judge", "abstain")
+
+    @model_validator(mode="after")
+    def _something_to_read(self) -> Output:
+        if self.verdict is None and self.score is None:
+            raise ValueError("name the field that holds the `verdict` or the `score`")
+        return self
+
+
+class GraderBase(Frozen):
+    """What every grader kind has."""
+
+    contract: Contract = Contract()
+    formerly: str | None = Field(default=None, description="The name this grader had on the base branch")
+    rubric: str | None = Field(
+        default=None, description="File whose text is the rubric of cases without their own"
+    )
+    version: str | None = Field(
+        default=None, description="Part of the digest: change it to have all regraded"
+    )
+
+
+class ChatGrader(GraderBase):
+    """A prompt, a rubric and a pinned model."""
+
+    kind: Literal["chat"]
+    provider: Name
+    model: str
+    prompt: str | tuple[Message, ...] = Field(description="A template file (one user message), or messages")
+    variables: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    parameters: dict[str, Any] = Field(default_factory=dict, description="temperature, max_tokens, seed, …")
+    output: Output = Output()
+
+
+class PythonGrader(GraderBase):
+    """A callable ``module:function``, sync or async, run in a worker process with a timeout that ends it."""
+
+    kind: Literal["python"]
+    callable: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
+    path: str = Field(
+        default=".", description="Folder put first on the import path, relative to the repository"
+    )
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    sources: tuple[str, ...] = Field(
+        default=(), description="Globs of files it depends on beside its imports"
+    )
+    lock: str | None = Field(default=None, description="Lock file of its dependencies; part of the digest")
+    env: tuple[Annotated[str, Field(pattern=ENV_NAME)], ...] = Field(
+        default=(), description="Variables it may see"
+    )
+    timeout_s: float = Field(default=30, gt=0, le=3600)
+    workers: int = Field(default=2, ge=1, le=64)
+
+
+class CommandGrader(GraderBase):
+    """A program: one JSON object of visible inputs on standard input, one JSON grade on standard output."""
+
+    kind: Literal["command"]
+    command: tuple[str, ...] = Field(min_length=1)
+    sources: tuple[str, ...] = ()
+    lock: str | None = None
+    env: tuple[Annotated[str, Field(pattern=ENV_NAME)], ...] = ()
+    timeout_s: float = Field(default=30, gt=0, le=3600)
+    workers: int = Field(default=2, ge=1, le=64)
+
+
+class HttpGrader(GraderBase):
+    """A JSON endpoint below a provider's ``base_url``; must declare a ``version``, for its code cannot be seen."""
+
+    kind: Literal["http"]
+    provider: Name
+    path: str = ""
+    version: str = Field(min_length=1)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class Check(Frozen):
+    """One deterministic check of an answer. Which other keys count depends on ``type``; see the reference."""
+
+    name: str | None = None
+    type: Literal[
+        "json", "json_schema", "contains", "identifiers", "numbers", "names", "regex", "citations", "length"
+    ]
+    on_fail: GradeVerdict = GradeVerdict.INCORRECT
+    values: tuple[str, ...] = Field(default=(), description="contains, identifiers, names: what to look for")
+    expect: Literal["all", "any", "none", "reference"] | None = None
+    schema_: dict[str, Any] | str | None = Field(
+        default=None, alias="schema", description="json_schema: inline or file"
+    )
+    pattern: str | None = Field(default=None, description="regex: must match (or with `absent`, must not)")
+    absent: bool = False
+    ignore_case: bool = False
+    tolerance: float = Field(default=0.0, ge=0, description="numbers: relative tolerance")
+    absolute: float = Field(
+        default=0.0, ge=0, description="numbers: absolute tolerance, in the reference's unit"
+    )
+    unit: str | None = Field(
+        default=None, description="numbers: unit the answer must use, or one convertible to it"
+    )
+    min: int | None = None
+    max: int | None = None
+
+
+class ChecksGrader(GraderBase):
+    """Deterministic checks; the worst failed one decides."""
+
+    kind: Literal["checks"]
+    checks: tuple[Check, ...] = Field(min_length=1)
+
+
+class ReplayGrader(GraderBase):
+    """Recorded grades. They cannot be repeated, so confirmation is not possible and the report says so."""
+
+    kind: Literal["replay"]
+    ledger: str = Field(description="Ledger file (JSON Lines)")
+
+
+GraderConfig = Annotated[
+    ChatGrader | PythonGrader | CommandGrader | HttpGrader | ChecksGrader | ReplayGrader,
+    Field(discriminator="kind"),
+]
+
+
+# ---------------------------------------------------------------- providers
+
+
+class Price(Frozen):
+    """US dollars per million tokens."""
+
+    input_per_million: float = Field(ge=0)
+    output_per_million: float = Field(ge=0)
+
+
+class Provider(Frozen):
+    """A host that answers. Always taken from the base branch, so that a pull request cannot point keys elsewhere."""
+
+    wire: Literal["openai", "anthropic", "json"] = "openai"
+    base_url: str = Field(pattern=r"^https?://")
+    key_env: str | None = Field(default=None, pattern=ENV_NAME, description="Variable that holds the key")
+    key_header: str | None = Field(default=None, description="Header for the key, e.g. `api-key` on Azure")
+    headers: dict[str, str] = Field(default_factory=dict)
+    query: dict[str, str] = Field(default_factory=dict, description="e.g. `api-version` on Azure")
+    api_version: str | None = Field(default=None, description="`anthropic-version` header")
+    models: tuple[str, ...] = Field(
+        default=(), description="Models a pull request may name; empty allows all"
+    )
+    parameters: tuple[str, ...] = Field(
+        default=(), description="Parameters a pull request may set; empty allows all"
+    )
+    prices: dict[str, Price] = Field(default_factory=dict)
+    max_output_tokens: int = Field(default=2048, ge=1)
+    concurrency: int = Field(default=16, ge=1, le=1000)
+    timeout_s: float = Field(default=60, gt=0, le=3600)
+    max_retries: int = Field(default=4, ge=0, le=20)
+    max_retry_wait_s: float = Field(default=60, ge=0)
+
+
+# ---------------------------------------------------------------- suites, policy
+
+
+class Repeats(Frozen):
+    """How often an item is graded: in a run, when base is measured live, and when a baseline is frozen."""
+
+    screen: int = Field(default=1, ge=1, le=25)
+    live: int = Field(default=1, ge=1, le=25)
+    freeze: int = Field(default=3, ge=1, le=100)
+
+
+class Mutators(Frozen):
+    """Which mutators run and on how many texts each, chosen by hash so that the set is stable."""
+
+    use: Literal["default", "all", "none"] = "default"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    per_mutator: int = Field(default=40, ge=1, le=10_000)
+    modules: tuple[str, ...] = Field(default=(), description="Project-local mutators, `module:function`")
+
+
+class SuiteConfig(Frozen):
+    """What is graded by which grader."""
+
+    grader: Name
+    cases: tuple[str, ...] = ()
+    ladders: tuple[str, ...] = ()
+    mutators: Mutators = Mutators()
+    repeats: Repeats = Repeats()
+    second_family: Name | None = Field(
+        default=None, description="A second grader to compare sensitivity with"
+    )
+
+    @field_validator("cases", "ladders", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @field_validator("mutators", mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"use": value}
+        return {"use": "none", "include": value} if isinstance(value, list) else value
+
+
+class Waiver(Frozen):
+    """A survivor a maintainer calls equivalent, by the hash of its text; lapses on expiry or with the reference."""
+
+    text: str = Field(pattern=r"^[0-9a-f]{12,64}$")
+    reason: str = Field(min_length=3)
+    expires: str = Field(pattern=r"^\d{4}-\d{2}-\d{2}$")
+
+
+class Budget(Frozen):
+    """Caps per run. They stop before a call is made, not after."""
+
+    max_calls: int = Field(default=5000, ge=0)
+    max_cost_usd: float | None = Field(default=None, ge=0)
+    max_seconds: float | None = Field(default=None, gt=0)
+
+
+class FreezeBy(Frozen):
+    """Who may freeze with the label."""
+
+    users: tuple[str, ...] = ()
+    teams: tuple[str, ...] = ()
+    permission: Literal["write", "admin"] = "write"
+    not_author: bool = True
+    label: str = "freeze-baseline"
+
+
+class Policy(Frozen):
+    """What blocks. Always the base branch's; a pull request's own is only shown."""
+
+    regressions: Literal["block", "warn"] = "block"
+    survivors: Literal["block", "warn"] = "block"
+    kill_rate: dict[str, Share] = Field(
+        default_factory=dict,
+        description="Floors by mutator, property or check name; `default` holds for the rest",
+    )
+    max_inversion_rate: Share | None = 0.0
+    min_cited_ratio: Share | None = None
+    flat_ladders: Literal["block", "warn"] = "warn"
+    min_spread: Share = 0.3
+    controls: Literal["block", "warn"] = "block"
+    new_cases: Literal["warn", "must_pass"] = "warn"
+    head_code: Literal["run", "never"] = "run"
+    acceptable_error: Share = Field(default=0.1, description="Calibration: highest tolerable error rate")
+    waivers: tuple[Waiver, ...] = ()
+    budget: Budget = Budget()
+    freeze: FreezeBy = FreezeBy()
+
+
+class Baseline(Frozen):
+    """Where frozen grades are kept."""
+
+    store: Literal["files", "branch"] = "files"
+    path: str = ".grader-gate/baseline"
+    branch: str = "grader-gate-data"
+
+
+class Report(Frozen):
+    """How much of references, answers and reasons may appear in comments, artifacts and stores."""
+
+    quote: Literal["none", "short", "full"] = "short"
+
+
+class Config(Frozen):
+    """``.grader-gate.yml``."""
+
+    version: Literal[1] = 1
+    mode: Mode = Mode.BLOCK
+    providers: dict[Name, Provider] = Field(default_factory=dict)
+    graders: dict[Name, GraderConfig] = Field(min_length=1)
+    suites: dict[Name, SuiteConfig] = Field(min_length=1)
+    policy: Policy = Policy()
+    baseline: Baseline = Baseline()
+    report: Report = Report()
+    concurrency: int = Field(default=32, ge=1, le=1000)
+
+    @model_validator(mode="after")
+    def _names_resolve(self) -> Config:
+        from difflib import get_close_matches
+
+        def known(kind: str, name: str, among: list[str]) -> None:
+            if name not in among:
+                near = get_close_matches(name, among, 1)
+                hint = (
+                    f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(among)) or 'none'}"
+                )
+                raise ValueError(f"{kind} {name!r} is not defined; {hint}")
+
+        for suite_name, suite in self.suites.items():
+            known(f"suites.{suite_name}: grader", suite.grader, list(self.graders))
+            if suite.second_family is not None:
+                known(f"suites.{suite_name}: grader", suite.second_family, list(self.graders))
+            if not suite.cases and not suite.ladders:
+                raise ValueError(f"suites.{suite_name}: name `cases` or `ladders` to grade")
+        for grader_name, grader in self.graders.items():
+            if isinstance(grader, ChatGrader | HttpGrader):
+                known(f"graders.{grader_name}: provider", grader.provider, list(self.providers))
+        return self

@@ -1,0 +1,1 @@
+"""Pure: screen, confirm, floors and the statistics of the verdict."""

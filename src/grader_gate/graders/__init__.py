@@ -1,0 +1,1 @@
+"""The grader kinds behind one interface, and the chat providers."""

@@ -1,0 +1,1 @@
+"""Pure rendering: comment, HTML, JSON, JUnit, terminal, job summary."""

@@ -1,0 +1,1 @@
+"""Plan, engine, cache, budget and ledger: from planned grades to rows on disk."""
