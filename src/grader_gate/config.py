@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from grader_gate.model import INPUT_NAMES, Frozen, GradeVerdict, Role
+from grader_gate.model import Frozen, GradeVerdict, Role
 
 DEFAULT_PATH = ".grader-gate.yml"
 ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -53,9 +53,7 @@ class Scale(Frozen):
         if (limits := self.thresholds) is not None:
             for name, value in (("correct", limits.correct), ("partial", limits.partial)):
                 if value is not None and not self.min <= value <= self.max:
-                    raise ValueError(
-                        f"thresholds.{name} ({value:g}) lies outside {self.min:g} to {self.max:g}"
-                    )
+                    raise ValueError(f"thresholds.{name} ({value:g}) lies outside {self.min:g} to {self.max:g}")
             if limits.partial is not None and (limits.partial > limits.correct) == self.higher_is_better:
                 raise ValueError("thresholds.partial must be the easier one to reach")
         return self
@@ -72,23 +70,17 @@ class Contract(Frozen):
     """The grader's card: what it judges, what it may see, what its mistakes cost, and what it may decide."""
 
     property: str = Field(default="correctness", description="What it judges, in a word or two")
-    inputs: tuple[InputName, ...] = Field(default=INPUT_NAMES[:4], min_length=1)  # type: ignore[assignment]
+    inputs: tuple[InputName, ...] = Field(default=("question", "reference", "rubric", "answer"), min_length=1)
     scale: Scale | None = Field(default=None, description="Absent: the grader gives verdicts only")
-    abstains: bool = Field(
-        default=False, description="May answer 'insufficient context' instead of a verdict"
-    )
-    deterministic: bool = Field(
-        default=False, description="Same input, same verdict: one confirming call a side"
-    )
+    abstains: bool = Field(default=False, description="May answer 'insufficient context' instead of a verdict")
+    deterministic: bool = Field(default=False, description="Same input, same verdict: one confirming call a side")
     family: str | None = Field(default=None, description="Model family, for the monoculture warning")
     role: Role = Role.GATE
     slices: tuple[Slice, ...] = ()
     false_accept: str | None = Field(default=None, description="What accepting a wrong answer costs")
     false_reject: str | None = Field(default=None, description="What rejecting a right answer costs")
     failure_modes: tuple[str, ...] = ()
-    served_model: str | None = Field(
-        default=None, description="Pinned model version the provider must report"
-    )
+    served_model: str | None = Field(default=None, description="Pinned model version the provider must report")
 
     @field_validator("inputs")
     @classmethod
@@ -160,12 +152,8 @@ class GraderBase(Frozen):
 
     contract: Contract = Contract()
     formerly: str | None = Field(default=None, description="The name this grader had on the base branch")
-    rubric: str | None = Field(
-        default=None, description="File whose text is the rubric of cases without their own"
-    )
-    version: str | None = Field(
-        default=None, description="Part of the digest: change it to have all regraded"
-    )
+    rubric: str | None = Field(default=None, description="File whose text is the rubric of cases without their own")
+    version: str | None = Field(default=None, description="Part of the digest: change it to have all regraded")
 
 
 class ChatGrader(GraderBase):
@@ -185,17 +173,11 @@ class PythonGrader(GraderBase):
 
     kind: Literal["python"]
     callable: str = Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")
-    path: str = Field(
-        default=".", description="Folder put first on the import path, relative to the repository"
-    )
+    path: str = Field(default=".", description="Folder put first on the import path, relative to the repository")
     arguments: dict[str, Any] = Field(default_factory=dict)
-    sources: tuple[str, ...] = Field(
-        default=(), description="Globs of files it depends on beside its imports"
-    )
+    sources: tuple[str, ...] = Field(default=(), description="Globs of files it depends on beside its imports")
     lock: str | None = Field(default=None, description="Lock file of its dependencies; part of the digest")
-    env: tuple[Annotated[str, Field(pattern=ENV_NAME)], ...] = Field(
-        default=(), description="Variables it may see"
-    )
+    env: tuple[Annotated[str, Field(pattern=ENV_NAME)], ...] = Field(default=(), description="Variables it may see")
     timeout_s: float = Field(default=30, gt=0, le=3600)
     workers: int = Field(default=2, ge=1, le=64)
 
@@ -226,9 +208,7 @@ class Check(Frozen):
     """One deterministic check of an answer. Which other keys count depends on ``type``; see the reference."""
 
     name: str | None = None
-    type: Literal[
-        "json", "json_schema", "contains", "identifiers", "numbers", "names", "regex", "citations", "length"
-    ]
+    type: Literal["json", "json_schema", "contains", "identifiers", "numbers", "names", "regex", "citations", "length"]
     on_fail: GradeVerdict = GradeVerdict.INCORRECT
     values: tuple[str, ...] = Field(default=(), description="contains, identifiers, names: what to look for")
     expect: Literal["all", "any", "none", "reference"] | None = None
@@ -239,12 +219,8 @@ class Check(Frozen):
     absent: bool = False
     ignore_case: bool = False
     tolerance: float = Field(default=0.0, ge=0, description="numbers: relative tolerance")
-    absolute: float = Field(
-        default=0.0, ge=0, description="numbers: absolute tolerance, in the reference's unit"
-    )
-    unit: str | None = Field(
-        default=None, description="numbers: unit the answer must use, or one convertible to it"
-    )
+    absolute: float = Field(default=0.0, ge=0, description="numbers: absolute tolerance, in the reference's unit")
+    unit: str | None = Field(default=None, description="numbers: unit the answer must use, or one convertible to it")
     min: int | None = None
     max: int | None = None
 
@@ -289,12 +265,8 @@ class Provider(Frozen):
     headers: dict[str, str] = Field(default_factory=dict)
     query: dict[str, str] = Field(default_factory=dict, description="e.g. `api-version` on Azure")
     api_version: str | None = Field(default=None, description="`anthropic-version` header")
-    models: tuple[str, ...] = Field(
-        default=(), description="Models a pull request may name; empty allows all"
-    )
-    parameters: tuple[str, ...] = Field(
-        default=(), description="Parameters a pull request may set; empty allows all"
-    )
+    models: tuple[str, ...] = Field(default=(), description="Models a pull request may name; empty allows all")
+    parameters: tuple[str, ...] = Field(default=(), description="Parameters a pull request may set; empty allows all")
     prices: dict[str, Price] = Field(default_factory=dict)
     max_output_tokens: int = Field(default=2048, ge=1)
     concurrency: int = Field(default=16, ge=1, le=1000)
@@ -332,9 +304,7 @@ class SuiteConfig(Frozen):
     ladders: tuple[str, ...] = ()
     mutators: Mutators = Mutators()
     repeats: Repeats = Repeats()
-    second_family: Name | None = Field(
-        default=None, description="A second grader to compare sensitivity with"
-    )
+    second_family: Name | None = Field(default=None, description="A second grader to compare sensitivity with")
 
     @field_validator("cases", "ladders", mode="before")
     @classmethod
@@ -431,9 +401,7 @@ class Config(Frozen):
         def known(kind: str, name: str, among: list[str]) -> None:
             if name not in among:
                 near = get_close_matches(name, among, 1)
-                hint = (
-                    f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(among)) or 'none'}"
-                )
+                hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(among)) or 'none'}"
                 raise ValueError(f"{kind} {name!r} is not defined; {hint}")
 
         for suite_name, suite in self.suites.items():

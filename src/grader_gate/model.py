@@ -152,9 +152,7 @@ class Rubric(Frozen):
 
     def render(self) -> str:
         """The rubric as a grader sees it: its text, then one line per weighted criterion."""
-        lines = [
-            f"- {c.criterion}" + ("" if c.weight == 1 else f" (weight {c.weight:g})") for c in self.criteria
-        ]
+        lines = [f"- {c.criterion}" + ("" if c.weight == 1 else f" (weight {c.weight:g})") for c in self.criteria]
         return "\n".join(([self.text] if self.text else []) + lines)
 
 
@@ -363,9 +361,7 @@ def canonical_json(value: Any) -> str:
 
 def digest(kind: str, *parts: Any) -> str:
     """Content address (hex SHA-256) of plain JSON values under :data:`DIGEST_SCHEMA`."""
-    return hashlib.sha256(
-        canonical_json([DIGEST_SCHEMA, kind, *parts]).encode("utf-8", "surrogatepass")
-    ).hexdigest()
+    return hashlib.sha256(canonical_json([DIGEST_SCHEMA, kind, *parts]).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,16 +192,10 @@ class LadderStats(Frozen):
 class Certainty(Frozen):
     """How sure the verdict is."""
 
-    false_block_bound: float | None = Field(
-        default=None, description="Upper bound of the chance of blocking noise"
-    )
-    detectable_drop: float | None = Field(
-        default=None, description="Smallest uniform drop seen at 80 % power (share)"
-    )
+    false_block_bound: float | None = Field(default=None, description="Upper bound of the chance of blocking noise")
+    detectable_drop: float | None = Field(default=None, description="Smallest uniform drop seen at 80 % power (share)")
     gray: tuple[str, ...] = Field(default=(), description="Claims whose stored repeats disagree")
-    expected_flips: float | None = Field(
-        default=None, description="Flips expected from noise alone in one screen"
-    )
+    expected_flips: float | None = Field(default=None, description="Flips expected from noise alone in one screen")
     flips: int = 0
     reruns: int = Field(default=0, description="Calls spent on confirmation")
     confirmable: bool = Field(default=True, description="False where grades cannot be repeated")
