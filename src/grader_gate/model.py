@@ -282,9 +282,20 @@ class Claim:
     location: Location | None = None
 
 
+class GradedFacts(Frozen):
+    """What a ledger must say of an item to be compared without its suite; never shown to a grader."""
+
+    expected: GradeVerdict | None = None
+    level: float | None = Field(default=None, description="Level of a rung on its ladder")
+    tags: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedGrade:
-    """One call to be made: the key of its row in the ledger."""
+    """One call to be made: the key of its row in the ledger.
+
+    :ivar facts: copied into the row; the grader never sees them, it is given ``item`` alone.
+    """
 
     suite: str
     grader: str
@@ -294,6 +305,7 @@ class PlannedGrade:
     request_digest: str
     judgement_digest: str
     repeat: int = 0
+    facts: GradedFacts | None = None
 
     @property
     def key(self) -> tuple[str, str, str, str, str, str, int]:
@@ -323,6 +335,7 @@ class LedgerRow(Frozen):
     grade: Grade
     at: str = Field(description="UTC time the grade came, ISO 8601")
     reused: str | None = Field(default=None, description="`cache` or `baseline` where no call was made")
+    facts: GradedFacts | None = None
 
     @property
     def key(self) -> tuple[str, str, str, str, str, str, int]:
