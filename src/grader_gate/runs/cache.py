@@ -10,7 +10,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from pydantic import ValidationError
 
@@ -22,8 +23,8 @@ APPLICATION_ID = 0x67726761
 SCHEMA_VERSION = 1
 """``PRAGMA user_version``. A file of an older version is set aside, one of a newer version is left alone."""
 
-BUSY_TIMEOUT_S = 5.0
-"""How long to wait for another process's write."""
+BUSY_TIMEOUT_S = 2.0
+"""How long to wait for another process's write; calls in flight wait with it, but a row is written in microseconds."""
 
 _SCHEMA = """
 CREATE TABLE grades (
@@ -79,6 +80,14 @@ class Cache:
     ) -> None:
         self.path, self._readable, self._writes, self._tell = path, tuple(readable), writes, tell
         self._db: sqlite3.Connection | None = self._open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def get(self, request_digest: str, judgement_digest: str, repeat: int) -> Cached | None:
         """The stored grade of a request: one of this judgement if there is one, else one to be judged anew."""
@@ -147,10 +156,9 @@ class Cache:
         assert self._db is not None
         try:
             return self._db.execute(statement, values).fetchall()
-        except sqlite3.OperationalError as error:
-            self._tell(f"{self.path}: the cache is not used for one grade: {error}")
-        except sqlite3.DatabaseError as error:
-            self._tell(f"{self.path}: the cache is damaged and not used any more: {error}; delete the file")
+        except sqlite3.Error as error:
+            # Another try may block for the whole timeout again: for this run it is over.
+            self._tell(f"{self.path}: the cache failed: {error}; this run goes on without it")
             self.close()
         return []
 
