@@ -23,7 +23,9 @@ class Evidence:
     :ivar confirm_head: head distances of confirmation run 0, 1, …; entry i pairs with ``confirm_base[i]``.
     :ivar fresh_head: distances of fresh passes, same pairing with ``fresh_base``.
     :ivar noise_flip_rate: share of minority outcomes among 10 or more noise repeats, else None.
+    :ivar cluster: claims of one cluster share runs or texts; their passes are drawn together. Empty: its own cluster.
     :ivar gating: False: reported, never fails, never confirmed at cost of others.
+    :ivar calls: grades that one run of the claim takes (2 where it compares two items).
     """
 
     claim: str
@@ -41,11 +43,17 @@ class Evidence:
     deterministic: bool = False
     repeatable: bool = True
     noise_flip_rate: float | None = None
+    calls: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """Grade this claim on this side up to and including confirmation (or fresh) run ``upto - 1``."""
+    """Grade this claim on this side up to and including run ``upto - 1`` of ``purpose``.
+
+    :ivar purpose: ``confirm`` and ``fresh`` fill the fields of those names. ``screen`` fills ``screen`` on head and
+        ``stored`` on base; it is asked for only where that field is empty. A run that could not be measured is an
+        entry too (None): a request that leaves no trace would be made again.
+    """
 
     claim: str
     side: Side
