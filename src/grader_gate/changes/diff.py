@@ -101,8 +101,8 @@ def _edited_renames(
     if not (deleted and added and isinstance(base, GitTree) and isinstance(head, GitTree)):
         return
     fields = git.run(
-        "diff-tree", "-r", "-z", "--raw", "-M", f"-l{RENAME_LIMIT}", "--diff-filter=R", "--no-ext-diff",
-        "--no-textconv", "--end-of-options", base.sha, head.sha,
+        "diff-tree", "-r", "-z", "--raw", "-M", f"-l{RENAME_LIMIT}", "--no-rename-empty", "--diff-filter=R",
+        "--no-ext-diff", "--no-textconv", "--end-of-options", base.sha, head.sha,
     ).stdout.split(b"\0")  # fmt: skip
     for index in range(0, len(fields) - 2, 3):
         old, new = (name.decode("utf-8", "backslashreplace") for name in fields[index + 1 : index + 3])

@@ -1,0 +1,100 @@
+"""What one Python file imports, by its syntax alone: pure text, nothing is run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from dataclasses import dataclass, field
+
+_FILE_LIKE = re.compile(r"^(?:[\w .@+-]+/)*[\w .@+-]+\.[A-Za-z][A-Za-z0-9]{0,9}$")
+"""A string that may name a file: relative, with a suffix."""
+
+_STRING_MAX = 200
+_LOADERS = frozenset(
+    {"spec_from_file_location", "SourceFileLoader", "run_path", "run_module", "iter_modules", "walk_packages"}
+)
+"""Callables that import what no literal names."""
+
+
+@dataclass(slots=True)
+class Imports:
+    """What a file imports.
+
+    :ivar absolute: dotted names that may be modules, conditional imports and ``import_module("literal")`` included.
+    :ivar relative: (level, module or ``""``, imported names that may be modules).
+    :ivar stars: (level, module) of which everything is imported; level 0 is absolute.
+    :ivar strings: string literals that look like file names.
+    :ivar dynamic: the call that imports by a computed name, if there is one.
+    :ivar changes_path: ``sys.path`` or ``__path__`` is changed.
+    """
+
+    absolute: list[str] = field(default_factory=list)
+    relative: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
+    stars: list[tuple[int, str]] = field(default_factory=list)
+    strings: list[str] = field(default_factory=list)
+    dynamic: str | None = None
+    changes_path: bool = False
+
+
+def read_imports(source: bytes) -> Imports | None:
+    """The imports of a file, or None where this Python cannot parse it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+        found = Imports()
+        for node in ast.walk(tree):
+            _visit(node, found)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return found
+
+
+def _visit(node: ast.AST, found: Imports) -> None:
+    if isinstance(node, ast.Import):
+        found.absolute += [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        _from(node, found)
+    elif isinstance(node, ast.Call):
+        _call(node, found)
+    elif isinstance(node, ast.Attribute):
+        if node.attr == "path" and isinstance(node.value, ast.Name) and node.value.id == "sys":
+            found.changes_path = True
+    elif isinstance(node, ast.Name):
+        if node.id == "__path__":
+            found.changes_path = True
+    elif (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and len(node.value) <= _STRING_MAX
+        and _FILE_LIKE.match(node.value)
+    ):
+        found.strings.append(node.value)
+
+
+def _from(node: ast.ImportFrom, found: Imports) -> None:
+    names = [alias.name for alias in node.names]
+    module = node.module or ""
+    if "*" in names:
+        found.stars.append((node.level, module))
+    members = tuple(name for name in names if name != "*")
+    if node.level:
+        found.relative.append((node.level, module, members))
+        return
+    found.absolute += [module, *(f"{module}.{name}" for name in members)]
+    if module == "sys" and "path" in names:
+        found.changes_path = True
+
+
+def _call(node: ast.Call, found: Imports) -> None:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name in _LOADERS:
+        found.dynamic = name
+    elif name in ("import_module", "__import__"):
+        target = node.args[0] if node.args else None
+        literal = target.value if isinstance(target, ast.Constant) else None
+        if isinstance(literal, str) and not literal.startswith(".") and len(node.args) + len(node.keywords) == 1:
+            found.absolute.append(literal)
+        else:
+            found.dynamic = name
