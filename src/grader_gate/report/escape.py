@@ -75,9 +75,9 @@ _MD_ENTITIES = {
 _MD_CHARS = re.compile("[" + re.escape("".join(_MD_ENTITIES)) + "]")
 _COLON = re.compile(r":(?=\S)")
 _WWW = re.compile(r"(www|ftp)\.", re.IGNORECASE)
-_REFERENCE = re.compile(r"(?<=[A-Za-z])-(?=\d)|(?<=GHSA)-", re.IGNORECASE)
-_BLOCK_START = re.compile(r"^([-+=])|^(\d{1,9})([.)])")
-_PLACES = re.compile(r"[\ue000-\ue003]")
+_REFERENCE = re.compile(r"(?<=GH)-(?=\d)|(?<=GHSA)-", re.IGNORECASE)
+_BLOCK_START = re.compile(r"^([-+=])(?=[\s=-]|$)|^(\d{1,9})([.)])(?=\s|$)")
+_TICKS = re.compile(r"(?<!`)`([^`]*[^`\s][^`]*)`(?!`)")
 
 
 def md_text(text: str, limit: int = 500) -> str:
@@ -89,19 +89,21 @@ def md_text(text: str, limit: int = 500) -> str:
 
 
 def _inline(line: str) -> str:
-    """Escape a single line. Breaks are put in as placeholders first, so that one rule cannot undo another."""
-    line = _PLACES.sub(lambda m: f"⟨U+{ord(m[0]):04X}⟩", line)
-    line = _HEX_RUN.sub(lambda m: re.sub(r"(.{5})(.)", "\\1\ue000\\2\ue001", m[0]), line)
-    line = _COLON.sub("\ue002", line)
-    line = _WWW.sub("\\1\ue003", line)
-    line = _REFERENCE.sub("\ue000-\ue001", line)
+    """Escape a single line. Breaks are placeholders first, so that one rule cannot undo another.
+
+    The placeholders are control characters, of which :func:`one_line` leaves none.
+    """
+    line = _HEX_RUN.sub(lambda m: re.sub(r"(.{5})(.)", "\\1\x00\\2\x01", m[0]), line)
+    line = _COLON.sub("\x02", line)
+    line = _WWW.sub("\\1\x03", line)
+    line = _REFERENCE.sub("\x00-\x01", line)
     line = _MD_CHARS.sub(lambda m: _MD_ENTITIES[m[0]], line)
     line = _BLOCK_START.sub(lambda m: f"&#{ord(m[1])};" if m[1] else f"{m[2]}&#{ord(m[3])};", line)
     return (
-        line.replace("\ue000", "<span>")
-        .replace("\ue001", "</span>")
-        .replace("\ue002", "<span>:</span>")
-        .replace("\ue003", "<span>.</span>")
+        line.replace("\x00", "<span>")
+        .replace("\x01", "</span>")
+        .replace("\x02", "<span>:</span>")
+        .replace("\x03", "<span>.</span>")
     )
 
 
@@ -122,6 +124,19 @@ def md_code(text: str, limit: int = 120) -> str:
     if not set(line) & set("`|\\"):
         return f"`{line}`"
     return f"<code>{_inline(line)}</code>"
+
+
+def md_prose(text: str, limit: int = 500) -> str:
+    """A sentence of ours that may hold foreign names: as :func:`md_text`, with `backticked` parts in code type."""
+    out = []
+    for index, part in enumerate(_TICKS.split(one_line(text, limit))):
+        if index % 2:
+            out.append(md_code(part, limit))
+        elif part:
+            # Spaces beside code are part of the sentence; md_text would strip them.
+            lead, trail = " " * part.startswith(" "), " " * part.endswith(" ")
+            out.append(lead + _inline(part.strip()) + trail if part.strip() else " ")
+    return "".join(out).strip()
 
 
 def md_block(text: str, language: str = "text", *, limit: int = 2_000, line_limit: int = 300) -> str:
