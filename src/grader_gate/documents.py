@@ -21,6 +21,8 @@ MAX_BYTES = 20_000_000
 MAX_DEPTH = 64
 """Deepest nesting of lists and mappings. A case needs five levels."""
 
+TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels: make it flatter"
+
 MAX_ALIASED = 20_000_000
 """Most characters that all YAML aliases of a file may stand for, each value counting 8 beside its text. Bounds an alias
 bomb ("billion laughs"), which is small in memory but endless for whoever walks it."""
@@ -171,13 +173,12 @@ def _too_deep(value: Any) -> bool:
 
 def _json_value(text: str) -> Any:
     """:raises ValueError: with words that need only a place in front."""
-    too_deep = f"nested deeper than {MAX_DEPTH} levels: make it flatter"
     try:
         value = _DECODER.decode(text)
     except RecursionError:
-        raise ValueError(too_deep) from None
+        raise ValueError(TOO_DEEP) from None
     if text.count("[") + text.count("{") > MAX_DEPTH and _too_deep(value):
-        raise ValueError(too_deep)
+        raise ValueError(TOO_DEEP)
     if "\\ud" in text or "\\uD" in text:
         try:
             json.dumps(value, ensure_ascii=False).encode()

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from grader_gate.documents import MAX_ALIASED, MAX_DEPTH, Document, DocumentError, Key, Keys, Lines, dotted
+from grader_gate.documents import MAX_ALIASED, MAX_DEPTH, TOO_DEEP, Document, DocumentError, Key, Keys, Lines, dotted
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
@@ -167,7 +167,7 @@ class _Reader:
         if event.tag is not None and event.tag not in (_TAG + ("map" if mapping else "seq"), "!"):
             raise self._tag_error(event)
         if len(stack) >= MAX_DEPTH:
-            raise self._error(event, f"nested deeper than {MAX_DEPTH} levels: make it flatter")
+            raise self._error(event, TOO_DEEP)
         if stack and not stack[-1].mapping and (self.every or len(stack) <= _CHEAP_DEPTH):
             self.lines[self._place()] = event.start_mark.line + 1
         if event.anchor is not None:
@@ -282,9 +282,12 @@ class _Reader:
     def _syntax(self, error: yaml.MarkedYAMLError) -> DocumentError:
         mark = error.problem_mark or error.context_mark
         problem = " ".join(part for part in (error.context, error.problem) if part)
+        line = mark.line + 1 if mark else None
+        if "maximum nesting depth" in problem:  # libyaml's own limit, met while it reads ahead
+            return DocumentError(TOO_DEEP, path=self.path, line=line)
         hint = next((hint for sign, hint in _HINTS.items() if sign in problem), None)
         message = f"not valid YAML: {problem}" + (f"; {hint}" if hint else "")
-        return DocumentError(message, path=self.path, line=mark.line + 1 if mark else None)
+        return DocumentError(message, path=self.path, line=line)
 
 
 def _code(character: Any) -> int:
