@@ -16,7 +16,7 @@ MAX_CONFIG_BYTES = 1_000_000
 """Largest configuration, in bytes; a long one has some thousand."""
 
 
-class ConfigMissing(UsageError):  # noqa: N818 - a state of the repository that callers ask for, see bootstrap
+class ConfigMissing(UsageError):
     """The tree holds no configuration at this path."""
 
     def __init__(self, path: str, tree: str) -> None:
