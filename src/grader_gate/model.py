@@ -119,6 +119,7 @@ class Grade(Frozen):
     abstained: bool = False
     error: GradeError | None = None
     raw: str | None = None
+    earlier_raw: str | None = Field(default=None, description="The first reply, where both were unusable")
     citations: tuple[str, ...] = ()
     checks: tuple[CheckOutcome, ...] = ()
     usage: Usage = Usage()

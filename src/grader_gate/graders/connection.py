@@ -1,0 +1,315 @@
+"""Sending a JSON body to a provider: one shared client, patient with outages, short with refusals."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from grader_gate.config import Provider
+from grader_gate.errors import UsageError
+from grader_gate.graders.redaction import Redactor
+
+if TYPE_CHECKING:
+    import httpx
+    from tenacity import RetryCallState
+
+MAX_REPLY_BYTES = 8_000_000
+RETRIED = frozenset((408, 409, 425, 429))
+"""Statuses below 500 that may pass by themselves (RFC 9110 §15.5; 425 RFC 8470; 429 RFC 6585)."""
+FATAL = frozenset((401, 402, 403, 404))
+"""Statuses that every further call would get as well."""
+FIRST_WAIT_S = 0.5
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class MissingKey(UsageError):
+    """The variable that must hold a provider's key is not set."""
+
+
+class BadProvider(UsageError):
+    """A provider block that cannot be used as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call came to, retries included.
+
+    :ivar data: the parsed JSON of a successful reply.
+    :ivar failure: why there is none, safe to show; None on success.
+    :ivar fatal: every further call would fail the same way.
+    :ivar refusal: the server's own words about a bad request (400, 422), redacted and lower case, else empty.
+    :ivar calls: requests sent.
+    """
+
+    data: Any = None
+    failure: str | None = None
+    fatal: bool = False
+    refusal: str = ""
+    calls: int = 1
+
+
+class _Transient(Exception):
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+@dataclass(slots=True)
+class Connection:
+    """One provider's host as one grader uses it.
+
+    :ivar name: the provider's name in the configuration, for messages.
+    :ivar provider: the trusted side's provider block.
+    :ivar environ: where the key is looked up; nothing else is read from it.
+    :ivar extra_headers: the wire's own headers.
+    :ivar key_header: turns the key into a header, ``(key, configured name) → (name, value)``.
+    :ivar sleep: waits between retries, seconds; tests pass their own.
+    :ivar jitter: a number from 0 to 1.
+    :ivar now: the time, for ``Retry-After`` dates.
+    :ivar ca_file: certificate bundle instead of the default one.
+    """
+
+    name: str
+    provider: Provider
+    environ: Mapping[str, str]
+    key_header: Callable[[str, str | None], tuple[str, str]]
+    extra_headers: Mapping[str, str] = field(default_factory=dict)
+    sleep: Sleep = asyncio.sleep
+    jitter: Callable[[], float] = random.random
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ca_file: str | None = None
+    _client: httpx.AsyncClient | None = None
+    _loop: asyncio.AbstractEventLoop | None = None
+    _redactor: Redactor | None = None
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.provider.base_url)
+        if parts.username or parts.password or not parts.hostname:
+            raise BadProvider(
+                f"providers.{self.name}.base_url must be scheme://host[:port]/path without a name or password; "
+                "name the variable that holds the key in `key_env`"
+            )
+        if parts.query or parts.fragment:
+            raise BadProvider(f"providers.{self.name}.base_url must end with the path; put the rest in `query`")
+
+    @property
+    def host(self) -> str:
+        """Host and port, for messages and digests."""
+        return urlsplit(self.provider.base_url).netloc
+
+    def identity(self) -> list[Any]:
+        """What decides where a request goes and as what; plain JSON, no key in it."""
+        provider = self.provider
+        path = urlsplit(provider.base_url).path.rstrip("/")
+        return [provider.wire, self.host, path, provider.query, provider.api_version, provider.headers]
+
+    @property
+    def redactor(self) -> Redactor:
+        """Hides this provider's key."""
+        if self._redactor is None:
+            self._redactor = Redactor([self._key()] if self._key() else [])
+        return self._redactor
+
+    def check_key(self) -> None:
+        """See that the key is there.
+
+        :raises MissingKey: it is not.
+        """
+        if self.provider.key_env and not self._key():
+            raise MissingKey(
+                f"providers.{self.name}: the variable {self.provider.key_env} is not set; set it to the key "
+                "(in a workflow: under `env:`, from a secret)"
+            )
+
+    def _key(self) -> str:
+        return self.environ.get(self.provider.key_env, "").strip() if self.provider.key_env else ""
+
+    async def post(self, path: str, body: Any) -> Outcome:
+        """Send a body and bring the reply, or say why not. Never raises for what network or server do."""
+        from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
+
+        content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self.provider.max_retries + 1),
+            wait=self._wait_s,
+            retry=retry_if_exception_type(_Transient),
+            sleep=self.sleep,
+            reraise=True,
+        )
+        calls = 0
+
+        async def attempt() -> Outcome:
+            nonlocal calls
+            calls += 1
+            return await self._attempt(path, content)
+
+        try:
+            outcome: Outcome = await retrying(attempt)
+        except _Transient as error:
+            tries = "" if calls == 1 else f" ({calls} tries)"
+            outcome = Outcome(failure=f"{self.name} ({self.host}): {error}{tries}")
+        return Outcome(outcome.data, outcome.failure, outcome.fatal, outcome.refusal, calls)
+
+    def _wait_s(self, state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.retry_after_s if isinstance(error, _Transient) else None
+        limit = self.provider.max_retry_wait_s
+        if asked is not None:
+            return min(asked, limit)
+        growing: float = FIRST_WAIT_S * 2.0 ** (state.attempt_number - 1)
+        return min(growing * (0.5 + self.jitter()), limit)
+
+    async def _attempt(self, path: str, content: bytes) -> Outcome:
+        import httpx
+
+        provider = self.provider
+        url = provider.base_url.rstrip("/") + path
+        try:
+            async with asyncio.timeout(provider.timeout_s):
+                client = self._open()
+                async with client.stream("POST", url, content=content, params=provider.query or None) as response:
+                    received = bytearray()
+                    async for chunk in response.aiter_bytes():
+                        received += chunk
+                        if len(received) > MAX_REPLY_BYTES:
+                            return Outcome(
+                                failure=f"{self.name} ({self.host}): the reply has over {MAX_REPLY_BYTES:,} bytes"
+                            )
+                    return self._classify(response.status_code, response.headers, bytes(received))
+        except TimeoutError:
+            raise _Transient(f"no reply within {provider.timeout_s:g} s") from None
+        except httpx.TransportError as error:
+            raise _Transient(
+                f"the connection failed ({self.redactor.foreign(str(error)) or type(error).__name__})"
+            ) from None
+        except httpx.HTTPError as error:
+            return Outcome(failure=f"{self.name} ({self.host}): {self.redactor.foreign(str(error))}")
+
+    def _classify(self, status: int, headers: Mapping[str, str], received: bytes) -> Outcome:
+        try:
+            data: Any = json.loads(received)
+        except (ValueError, RecursionError):
+            if status == 200:
+                raise _Transient("the reply is not JSON; is base_url right?") from None
+            data = None
+        error = data.get("error") if isinstance(data, dict) else None
+        # Gateways such as OpenRouter report an upstream failure in the body of a 200.
+        if status == 200 and error and not ({"choices", "content"} & set(data)):
+            code = error.get("code") if isinstance(error, dict) else None
+            status = code if isinstance(code, int) and 400 <= code <= 599 else 502
+        if 200 <= status < 300:
+            return Outcome(data=data)
+        said = _message(data) or received[:2000].decode("utf-8", "replace")
+        text = self.redactor.foreign(said)
+        if status in RETRIED or status >= 500:
+            if status == 429 and "insufficient_quota" in json.dumps(error):
+                return self._refused(status, "the quota is used up; raise it with the provider", text, fatal=True)
+            raise _Transient(f"answers {status}: {text}", _retry_after_s(headers, self.now()))
+        if 300 <= status < 400:
+            return self._refused(
+                status, "redirects are not followed; set base_url to the final address", "", fatal=True
+            )
+        return self._refused(status, self._mend(status), text, fatal=status in FATAL)
+
+    def _refused(self, status: int, mend: str, text: str, *, fatal: bool) -> Outcome:
+        said = f" (it says: {text})" if text else ""
+        message = f"{self.name} ({self.host}) answers {status}: {mend}{said}"
+        return Outcome(failure=message, fatal=fatal, refusal=text.casefold() if status in (400, 422) else "")
+
+    def _mend(self, status: int) -> str:
+        key = self.provider.key_env
+        match status:
+            case 401:
+                return f"the key in {key} is wrong or expired; replace it" if key else "it wants a key; set `key_env`"
+            case 402:
+                return "the account has no credit; top it up"
+            case 403:
+                return f"the key in {key} may not do this; check its rights, the model and the region" if key else (
+                    "it refuses access; set `key_env` or check the address"
+                )  # fmt: skip
+            case 404:
+                return "no such model or path; check `model` and `base_url`"
+            case 413:
+                return "the request is too large; shorten the prompt or the case"
+            case _:
+                return "it refuses the request; check `parameters`, `model` and the prompt"
+
+    def _open(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._client, self._loop = self._new_client(), loop
+        return self._client
+
+    def _new_client(self) -> httpx.AsyncClient:
+        import httpx
+        from httpx_aiohttp import AiohttpTransport
+
+        self.check_key()
+        headers = {"content-type": "application/json", "accept": "application/json", **self.extra_headers}
+        headers |= {name.lower(): value for name, value in self.provider.headers.items()}
+        if key := self._key():
+            name, value = self.key_header(key, self.provider.key_header)
+            headers[name.lower()] = value
+        verify: Any = True
+        if self.provider.base_url.startswith("http:"):
+            verify = False
+        elif self.ca_file:
+            import ssl
+
+            verify = ssl.create_default_context(cafile=self.ca_file)
+        limits = httpx.Limits(max_connections=self.provider.concurrency, max_keepalive_connections=None)
+        # The aiohttp transport: httpx's own slows down badly with a hundred calls in flight.
+        transport = AiohttpTransport(verify=verify, trust_env=False, limits=limits)
+        # No timeout of httpx's own: `_attempt` bounds the whole call, a slowly dripping reply included.
+        return httpx.AsyncClient(
+            transport=transport, headers=headers, trust_env=False, follow_redirects=False, timeout=httpx.Timeout(None)
+        )
+
+    async def aclose(self) -> None:
+        """Close the client."""
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.aclose()
+
+
+def _message(data: Any) -> str:
+    """The human part of an error body, in the shapes that are in use."""
+    while isinstance(data, dict):
+        inner = next((data[key] for key in ("error", "message", "detail", "msg") if data.get(key)), None)
+        if inner is None:
+            return json.dumps(data, ensure_ascii=False)
+        code = data.get("code")
+        if isinstance(inner, str):
+            param = data.get("param")
+            extra = [str(v) for v in (code, param) if isinstance(v, str) and v not in inner]
+            return inner + (f" [{', '.join(extra)}]" if extra else "")
+        data = inner
+    return "" if data is None else json.dumps(data, ensure_ascii=False)
+
+
+def _retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Seconds to wait by ``retry-after-ms`` (OpenAI, Azure) or ``Retry-After``, seconds or date (RFC 9110 §10.2.3)."""
+    from email.utils import parsedate_to_datetime
+
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "").strip()
+        if not value:
+            continue
+        try:
+            return max(0.0, min(float(value) * scale, 1e6))
+        except ValueError:
+            pass
+        try:
+            when = parsedate_to_datetime(value)
+        except ValueError:
+            continue
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return max(0.0, (when - now).total_seconds())
+    return None

@@ -1,0 +1,28 @@
+"""How each built-in kind is put together; imports a kind only when it is asked for."""
+
+from __future__ import annotations
+
+from grader_gate.graders.base import Grader
+from grader_gate.graders.build import Parts
+
+
+def chat(parts: Parts) -> Grader:
+    """See :mod:`grader_gate.graders.chat`."""
+    from grader_gate.graders.chat import ChatGrader
+    from grader_gate.graders.connection import BadProvider, Connection
+    from grader_gate.graders.wires.anthropic import AnthropicWire
+    from grader_gate.graders.wires.base import Wire
+    from grader_gate.graders.wires.openai import OpenAIWire
+
+    provider = parts.provider()
+    wires: dict[str, type[Wire]] = {"openai": OpenAIWire, "anthropic": AnthropicWire}
+    if provider.wire not in wires:
+        raise BadProvider(
+            f"graders.{parts.name}.provider: {parts.config.provider!r} speaks `{provider.wire}`; "
+            "a chat grader needs `wire: openai` or `wire: anthropic`"
+        )
+    wire = wires[provider.wire]()
+    connection = Connection(
+        parts.config.provider, provider, parts.environ, wire.key_header, wire.headers(provider.api_version)
+    )
+    return ChatGrader(parts.name, parts.config, provider, parts.tree, wire, connection)

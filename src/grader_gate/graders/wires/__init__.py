@@ -1,0 +1,1 @@
+"""How each provider family is spoken to."""
