@@ -1,0 +1,53 @@
+"""The words without the sense: a bag of keywords, shuffled words, an answer that contradicts itself."""
+
+from __future__ import annotations
+
+import re
+
+from grader_gate.model import GoldenCase
+from grader_gate.suite.mutators.api import Mutant, MutationContext, MutatorResult, NotApplicable
+from grader_gate.suite.mutators.lexicon import language_of, phrases
+from grader_gate.suite.mutators.negation import negated_sentence
+from grader_gate.suite.mutators.sentences import sentences
+from grader_gate.suite.mutators.spans import masked, tokens
+from grader_gate.suite.mutators.text import graphemes, hash_order, unspaced_share
+
+MIN_TERMS = 5
+MIN_TOKENS = 6
+_LETTERS = 4
+"""Words shorter than this carry grammar more often than content."""
+
+
+def keyword_salad(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:
+    """The distinct content words and numbers in hash order, joined by commas."""
+    plain = masked(text, " ")
+    numeral = r"\d+(?:[.,]\d+)*%?"
+    word = rf"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['’-](?=[^\W\d_])){{{_LETTERS - 1},}}"
+    seen = {match[0].casefold(): match[0] for match in re.finditer(rf"{word}|(?<!\w){numeral}(?!\w)", plain)}
+    if len(seen) < MIN_TERMS:
+        return NotApplicable(f"fewer than {MIN_TERMS} keywords")
+    return [Mutant(", ".join(hash_order(seen.values(), text)))]
+
+
+def shuffle_words(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:
+    """The same words in hash order; characters, for scripts without spaces."""
+    unspaced = unspaced_share(text) > 0.5
+    parts = [g for g in graphemes(masked(text, " ")) if not g.isspace()] if unspaced else tokens(text)
+    if len(set(parts)) < MIN_TOKENS:
+        return NotApplicable(f"fewer than {MIN_TOKENS} distinct words")
+    shuffled = hash_order(parts, text)
+    if unspaced:
+        return [Mutant("".join(shuffled))]
+    # A fence is one only at the start of a line.
+    lines = [f"\n{part}\n" if part.startswith(("```", "~~~")) else part for part in shuffled]
+    return [Mutant(re.sub(r" ?\n+ ?", "\n", " ".join(lines)).strip() if lines != shuffled else " ".join(lines))]
+
+
+def self_contradict(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:
+    """The answer, then the opposite of its first sentence."""
+    found = sentences(text, language_of(case))
+    opposite = negated_sentence(text[slice(*found[0])], case, context) if found else None
+    if opposite is None:
+        return NotApplicable("the first sentence cannot be negated")
+    bare = re.sub(r"^[\W_]*(?:\d{1,3}[.)]\s+)?", "", opposite) if opposite[:1] in "-*+•#>0123456789" else opposite
+    return [Mutant(f"{text.rstrip()} {phrases(case)['opposite']} {bare}")]
