@@ -104,7 +104,7 @@ def _replace(state: _State) -> Requests | None:
         return None
     if flips <= limit:
         return None
-    wanted = _pass_requests(state.voters, 1)
+    wanted = _fresh_requests([(c, 1, 1) for c in state.voters])
     if wanted:
         cost = sum(c for _, c in wanted)
         if state.calls_left is not None and cost > state.calls_left:
@@ -161,48 +161,30 @@ def _drops(state: _State) -> Requests | None:
         return None
     if any(f.outcome is Outcome.OPEN for f in state.flips):
         return None
-    offset = int(state.replaced)
     state.alarms = drops.alarms(state.voters, settings, replaced=state.replaced)
-    drops.follow(state.alarms, settings, offset)
-    pending = [a for a in state.alarms if a.state == "open"]
-    if pending and not any(a.state == "blocked" for a in state.alarms):
-        wanted = _drop_requests(pending, settings, offset)
-        cost = sum(c for _, c in wanted)
-        if state.calls_left is None or cost <= state.calls_left:
-            names = ", ".join(a.scope for a in pending)
+    drops.follow(state.alarms, settings)
+    pending = [a for a in state.alarms if a.state in (drops.State.OPEN, drops.State.AGAIN)]
+    if pending and not any(a.state is drops.State.BLOCKED for a in state.alarms):
+        wanted = _fresh_requests(drops.next_runs(pending))
+        if state.calls_left is None or sum(cost for _, cost in wanted) <= state.calls_left:
+            names = "; ".join(a.scope for a in pending)
             return Requests(tuple(r for r, _ in wanted), f"fresh passes for a drop of {names}")
-        state.calls_needed += sum(c for _, c in _drop_requests(pending, settings, offset, whole=True))
+        state.calls_needed += sum(cost for _, cost in _fresh_requests(drops.next_runs(pending, whole=True)))
         for alarm in pending:
-            alarm.state = "undecided"
-    for alarm in state.alarms:
-        blocked = alarm.state == "blocked"
-        state.reported.append(drops.describe(alarm, offset, blocked=blocked, undecided=alarm.state == "undecided"))
+            alarm.state = drops.State.UNDECIDED
+    state.reported = [drops.describe(a) for a in state.alarms]
     return None
 
 
-def _drop_requests(
-    pending: Sequence[drops.Alarm], settings: Settings, offset: int, *, whole: bool = False
-) -> list[tuple[RunRequest, int]]:
-    """The next fresh passes of these scopes (``whole``: all they may take), each claim named once."""
-    upto: dict[str, int] = {}
-    members: dict[str, Screened] = {}
-    for alarm in pending:
-        look = alarm.passes if whole else drops.next_look(alarm, settings)
-        for member in alarm.members:
-            name = member.evidence.claim
-            members[name] = member
-            upto[name] = max(upto.get(name, 0), offset + look)
-    return [pair for name, member in members.items() for pair in _pass_requests([member], upto[name])]
-
-
-def _pass_requests(members: Sequence[Screened], upto: int) -> list[tuple[RunRequest, int]]:
-    wanted = []
-    for member in members:
-        e = member.evidence
-        for side, have in ((Side.HEAD, len(e.fresh_head)), (Side.BASE, len(e.fresh_base))):
+def _fresh_requests(wanted: Sequence[tuple[Screened, int, int]]) -> list[tuple[RunRequest, int]]:
+    """Requests for fresh passes, head and base in turn, with the grades each takes."""
+    found = []
+    for claim, head, base in wanted:
+        e = claim.evidence
+        for side, have, upto in ((Side.HEAD, len(e.fresh_head), head), (Side.BASE, len(e.fresh_base), base)):
             if have < upto:
-                wanted.append((RunRequest(e.claim, side, "fresh", upto), e.calls * (upto - have)))
-    return wanted
+                found.append((RunRequest(e.claim, side, "fresh", upto), e.calls * (upto - have)))
+    return found
 
 
 def _unconfirmed_drops(state: _State) -> None:
@@ -215,9 +197,8 @@ def _unconfirmed_drops(state: _State) -> None:
         name = ", ".join(tags) or drops.SUITE
         p = adjusted[name] if tags else drops.screen_p(part)
         if p <= settings.doubtful_p:
-            alarm = drops.Alarm(name, tags, list(part), p, 0)
-            blocked = p <= settings.unconfirmed_p
-            state.reported.append(drops.describe(alarm, 0, blocked=blocked, undecided=not blocked))
+            known = drops.State.BLOCKED if p <= settings.unconfirmed_p else drops.State.UNDECIDED
+            state.reported.append(drops.describe(drops.Alarm(name, tags, list(part), p, 0, state=known)))
 
 
 def _afford(wanted: list[tuple[RunRequest, int]], left: int | None) -> tuple[tuple[RunRequest, ...], int]:

@@ -4,13 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 from grader_gate.decision.evidence import MALFORMED, Distance
-from grader_gate.decision.outcome import DropDecision, Settings, passes_for
+from grader_gate.decision.outcome import DropDecision, Settings
 from grader_gate.decision.permutation import paired_tail, upper_tail
 from grader_gate.decision.screening import Screened
 
 SUITE = "suite"
+
+
+SPEND = {
+    3: (0.4, 0.3, 0.3),
+    6: (0.0, 0.1, 0.2, 0.2, 0.2, 0.3),
+}
+"""How the false-alarm chance is shared out between the looks after each fresh pass, by the most passes there may be."""
+FUTILE = (0.5, 0.35, 0.25, 0.2, 0.15, 0.1)
+"""p after 1, 2, … fresh passes above which an alarm is dropped early. Can only clear, so it costs no error."""
+FUTILE_FROM = 12
+"""Pairs of runs a scope needs before it can be dropped early: fewer say too little."""
+
+
+class State(Enum):
+    """Where an alarm stands."""
+
+    AGAIN = "second look at head"
+    OPEN = "open"
+    BLOCKED = "blocked"
+    CLEARED = "cleared"
+    UNDECIDED = "undecided"
 
 
 @dataclass(slots=True)
@@ -18,6 +40,7 @@ class Alarm:
     """A scope whose screen looks worse on head.
 
     :ivar passes: most fresh passes it may take.
+    :ivar offset: fresh passes that only served to raise the alarm and so do not count as its confirmation.
     :ivar p_looks: p after each fresh pass, lowest and highest that runs not measured allow.
     """
 
@@ -26,8 +49,9 @@ class Alarm:
     members: list[Screened]
     p_screen: float
     passes: int
+    offset: int = 0
     p_looks: list[tuple[float, float]] = field(default_factory=list)
-    state: str = "open"
+    state: State = State.OPEN
 
 
 def clusters(members: Iterable[Screened]) -> list[list[Screened]]:
@@ -49,23 +73,29 @@ def failures(runs: Sequence[int]) -> list[int]:
     return [int(run > best) for run in runs]
 
 
-def screen_p(members: Iterable[Screened]) -> float:
-    """Exact p of the screen against the stored runs; runs not measured count against an alarm."""
+def screen_p(members: Iterable[Screened], again: int | None = None) -> float:
+    """Exact p of head's screen against the stored runs; runs not measured count against an alarm.
+
+    :param again: fresh pass of head that counts as one more screening run.
+    """
     strata: list[tuple[list[int], int]] = []
     observed = 0
     for group in clusters(members):
+        more = 0 if again is None else 1
         heads = min(len(m.evidence.screen) for m in group)
         bases = min(len(m.evidence.stored) for m in group)
         if not heads or not bases:
             continue
-        sums = [0] * (heads + bases)
+        sums = [0] * (heads + more + bases)
         for member in group:
-            runs = _filled(member.evidence.screen[:heads], 0) + _filled(member.evidence.stored[:bases], MALFORMED)
+            e = member.evidence
+            head = e.screen[:heads] if again is None else (*e.screen[:heads], e.fresh_head[again])
+            runs = _filled(head, 0) + _filled(e.stored[:bases], MALFORMED)
             if min(runs) != max(runs):
                 sums = [a + b for a, b in zip(sums, failures(runs), strict=True)]
-        observed += sum(sums[:heads])
+        observed += sum(sums[: heads + more])
         if any(sums):
-            strata.append((sums, heads))
+            strata.append((sums, heads + more))
     return upper_tail(strata, observed) if observed else 1.0
 
 
@@ -91,74 +121,123 @@ def _filled(runs: Sequence[Distance], missing: int) -> list[int]:
 
 
 def scopes(members: Sequence[Screened]) -> list[tuple[tuple[str, ...], list[Screened]]]:
-    """The suite (no tags), then every set of claims that shares a tag and is not the whole suite, by name."""
+    """The suite (no tags), then every set of claims that shares a tag, by name; tags of the same claims are one."""
     by_tag: dict[str, list[Screened]] = {}
     for member in members:
         for tag in set(member.evidence.tags):
             by_tag.setdefault(tag, []).append(member)
     alike: dict[tuple[str, ...], list[str]] = {}
     for tag in sorted(by_tag):
-        if len(by_tag[tag]) < len(members):
-            alike.setdefault(tuple(m.evidence.claim for m in by_tag[tag]), []).append(tag)
+        alike.setdefault(tuple(m.evidence.claim for m in by_tag[tag]), []).append(tag)
     parts = [(tuple(tags), by_tag[tags[0]]) for tags in alike.values()]
     return [((), list(members)), *sorted(parts, key=lambda part: part[0])]
 
 
 def alarms(members: Sequence[Screened], settings: Settings, *, replaced: bool) -> list[Alarm]:
-    """Scopes to look into. ``replaced``: fresh pass 0 of both sides stands in for screen and store."""
+    """Scopes to look into.
+
+    A scope that looks worse, but not clearly so, first gets one more run of head alone: half the price of a fresh pass,
+    and it ends most false alarms.
+
+    :param replaced: fresh pass 0 of both sides stands in for screen and store.
+    """
     found: list[Alarm] = []
     for tags, part in scopes(members):
-        p = fresh_p(part, 0, 1)[1] if replaced else screen_p(part)
-        if p <= (settings.screen_p_tag if tags else settings.screen_p_suite):
-            passes = settings.tag_passes if tags else settings.suite_passes or passes_for(len(part))
-            found.append(Alarm(", ".join(tags) or SUITE, tags, part, p, passes))
+        small = bool(tags) and len(part) <= settings.small_tag
+        passes = settings.tag_passes if tags else settings.suite_passes
+        alarm = Alarm(", ".join(tags) or SUITE, tags, part, 1.0, passes)
+        raised = settings.screen_p_tag if small else settings.screen_p_suite
+        if replaced:
+            alarm.p_screen, alarm.offset = fresh_p(part, 0, 1)[1], 1
+            if alarm.p_screen <= raised:
+                found.append(alarm)
+            continue
+        alarm.p_screen = screen_p(part)
+        if alarm.p_screen > (settings.again_p_tag if small else settings.again_p_suite):
+            continue
+        if alarm.p_screen > settings.clear_p:
+            if any(not m.evidence.fresh_head for m in part):
+                alarm.state = State.AGAIN
+            else:
+                alarm.p_screen, alarm.offset = screen_p(part, again=0), 1
+                if alarm.p_screen > raised:
+                    continue
+        found.append(alarm)
     return found
 
 
 def spend(passes: int, total: float) -> list[float]:
-    """The false-alarm chance shared out between the looks after each fresh pass; the shares add up to ``total``."""
-    return [0.0] * (passes - 1) + [total]
+    """The false-alarm chance of each look; they add up to ``total``."""
+    shares = SPEND.get(passes) or (1 / passes,) * passes
+    return [share * total for share in shares]
 
 
-def follow(found: Sequence[Alarm], settings: Settings, offset: int) -> None:
-    """Judge every alarm by the fresh passes there are; sets ``p_looks`` and ``state``.
+def follow(found: Sequence[Alarm], settings: Settings) -> None:
+    """Judge every raised alarm by the fresh passes there are; sets ``p_looks`` and ``state``.
 
     The looks share out ``confirm_p``, once for the suite and once for all tags together; between the tags by Holm's
     step-down, which holds for repeated looks as well (Maurer and Bretz 2013, Stat. Biopharm. Res. 5:311).
     """
-    for alarm in found:
-        alarm.p_looks = []
-        done = min(alarm.passes, *(_complete(m, offset) for m in alarm.members))
+    raised = [a for a in found if a.state is not State.AGAIN]
+    for alarm in raised:
+        done = min(alarm.passes, *(_complete(m, alarm.offset) for m in alarm.members))
         for stop in range(1, done + 1):
-            alarm.p_looks.append(fresh_p(alarm.members, offset, offset + stop))
-    for family in ([a for a in found if not a.tags], [a for a in found if a.tags]):
+            alarm.p_looks.append(fresh_p(alarm.members, alarm.offset, alarm.offset + stop))
+            if _futile(alarm):
+                break
+    for family in ([a for a in raised if not a.tags], [a for a in raised if a.tags]):
         left = list(family)
         while left:
-            blocked = [a for a in left if _reaches(a, settings.confirm_p / len(left))]
-            if not blocked:
+            reached = [a for a in left if _may_block(a, settings.confirm_p / len(left), 1)]
+            if not reached:
                 break
-            best = min(blocked, key=lambda a: (a.p_looks[-1][1], a.scope))
-            best.state = "blocked"
+            best = min(reached, key=lambda a: (a.p_looks[-1][1], a.scope))
+            best.state = State.BLOCKED
             left.remove(best)
         for alarm in left:
-            if len(alarm.p_looks) == alarm.passes:
-                limits = spend(alarm.passes, settings.confirm_p / len(left))
-                may = any(low <= limit for (low, _), limit in zip(alarm.p_looks, limits, strict=True))
-                alarm.state = "undecided" if may else "cleared"
+            if _futile(alarm) or len(alarm.p_looks) == alarm.passes:
+                doubt = _may_block(alarm, settings.confirm_p / len(left), 0)
+                alarm.state = State.UNDECIDED if doubt else State.CLEARED
 
 
-def _reaches(alarm: Alarm, total: float) -> bool:
+def _futile(alarm: Alarm) -> bool:
+    """Whether the last look is so far from a drop that more passes are not worth their price."""
+    looks = len(alarm.p_looks)
+    if not looks or looks * len(alarm.members) < FUTILE_FROM:
+        return False
+    return alarm.p_looks[-1][0] > FUTILE[min(looks, len(FUTILE)) - 1]
+
+
+def _may_block(alarm: Alarm, total: float, bound: int) -> bool:
+    """Whether p reached its limit at some look: surely (bound 1), or if runs not measured are in favour (bound 0)."""
     limits = spend(alarm.passes, total)
-    return any(high <= limit for (_, high), limit in zip(alarm.p_looks, limits, strict=False))
+    return any(p[bound] <= limit for p, limit in zip(alarm.p_looks, limits, strict=False))
 
 
 def _complete(member: Screened, offset: int) -> int:
     return max(0, min(len(member.evidence.fresh_head), len(member.evidence.fresh_base)) - offset)
 
 
-def describe(alarm: Alarm, offset: int, *, blocked: bool, undecided: bool) -> DropDecision:
+def next_runs(pending: Sequence[Alarm], *, whole: bool = False) -> list[tuple[Screened, int, int]]:
+    """For each claim of these alarms: up to which fresh pass head and base are to be run next.
+
+    :param whole: all passes the alarms may take, instead of the next one.
+    """
+    upto: dict[str, tuple[Screened, int, int]] = {}
+    for alarm in pending:
+        if alarm.state is State.AGAIN:
+            head, base = (1, 0) if not whole else (1 + alarm.passes, 1 + alarm.passes)
+        else:
+            head = base = alarm.offset + (alarm.passes if whole else len(alarm.p_looks) + 1)
+        for member in alarm.members:
+            _, old_head, old_base = upto.get(member.evidence.claim, (member, 0, 0))
+            upto[member.evidence.claim] = (member, max(head, old_head), max(base, old_base))
+    return list(upto.values())
+
+
+def describe(alarm: Alarm) -> DropDecision:
     """The alarm as it is reported."""
-    passes = len(alarm.p_looks)
+    passes, offset = len(alarm.p_looks), alarm.offset
     head_ok = head_n = base_ok = base_n = worse = better = 0
     for member in alarm.members:
         e = member.evidence
@@ -181,12 +260,7 @@ def describe(alarm: Alarm, offset: int, *, blocked: bool, undecided: bool) -> Dr
     )
     p_confirm = alarm.p_looks[-1][1] if passes else None
     return DropDecision(
-        alarm.scope, alarm.tags, alarm.p_screen, p_confirm, blocked, undecided, base_rate, head_rate, worse, better,
+        alarm.scope, alarm.tags, alarm.p_screen, p_confirm, alarm.state is State.BLOCKED,
+        alarm.state is State.UNDECIDED, base_rate, head_rate, worse, better,
         passes, sentence,
     )  # fmt: skip
-
-
-def next_look(alarm: Alarm, settings: Settings) -> int:
-    """The number of fresh passes at which the alarm can next be blocked or cleared."""
-    limits = spend(alarm.passes, settings.confirm_p)
-    return next(n for n in range(len(alarm.p_looks) + 1, alarm.passes + 1) if limits[n - 1] > 0)

@@ -15,10 +15,14 @@ class Settings:
     """The numbers of the rule. The defaults are those that ``benchmarks/decision.py`` calibrates; see docs/decision.md.
 
     :ivar alpha_flip: most that noise may confirm any flip of a run, over all flips together.
-    :ivar screen_p_suite: p of the screen from which a drop of the suite is looked into. Costs calls, blocks nothing.
-    :ivar screen_p_tag: the same for a tag.
+    :ivar again_p_suite: p of the screen from which the suite, or a large tag, gets one more run of head.
+    :ivar screen_p_suite: p of all of head's runs so far from which fresh passes of both sides look into the drop.
+    :ivar again_p_tag: the same two for a small tag. All four cost calls and block nothing.
+    :ivar screen_p_tag: see ``again_p_tag``.
+    :ivar clear_p: p of the screen so low that no second run of head is needed.
+    :ivar small_tag: most claims of a small tag.
     :ivar tag_passes: most fresh passes of both sides over a tag's claims.
-    :ivar suite_passes: most fresh passes over the suite; None takes :func:`passes_for`.
+    :ivar suite_passes: most fresh passes of both sides over the suite.
     :ivar confirm_p: most that noise may confirm as a drop of the suite, and as a drop of any tag.
     :ivar max_confirmed: confirmed flips that end the confirmation; the rest is not re-run.
     :ivar flip_share_for_fresh_pass: share of flipped claims above which one fresh pass of both sides replaces the
@@ -32,10 +36,14 @@ class Settings:
     """
 
     alpha_flip: float = 0.01
-    screen_p_suite: float = 0.05
+    again_p_suite: float = 0.10
+    screen_p_suite: float = 0.04
+    again_p_tag: float = 0.25
     screen_p_tag: float = 0.10
+    clear_p: float = 0.01
+    small_tag: int = 12
     tag_passes: int = 6
-    suite_passes: int | None = None
+    suite_passes: int = 3
     confirm_p: float = 0.01
     max_confirmed: int = 5
     flip_share_for_fresh_pass: float = 0.1
@@ -122,11 +130,6 @@ class Decision:
     calls_needed: int = 0
     why: list[str] = field(default_factory=list)
     broken_promises: tuple[str, ...] = ()
-
-
-def passes_for(claims: int) -> int:
-    """Fresh passes of a suite with this many claims: 600 / claims, from 1 to 3."""
-    return max(1, min(3, 600 // max(1, claims)))
 
 
 _WORDS = {

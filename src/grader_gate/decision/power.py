@@ -7,7 +7,7 @@ from math import sqrt
 from statistics import NormalDist
 
 from grader_gate.decision.evidence import Evidence
-from grader_gate.decision.outcome import Settings, passes_for
+from grader_gate.decision.outcome import Settings
 
 _NORMAL = NormalDist()
 
@@ -47,7 +47,7 @@ def detectable_drop(claims: int, flips: float, stored: int, settings: Settings, 
     :param stored: base repeats a claim has in the store.
     :return: None where no drop short of everything would be found.
     """
-    passes = settings.suite_passes or passes_for(claims)
+    passes = settings.suite_passes
 
     def found(drop: float) -> float:
         shift = drop * claims
