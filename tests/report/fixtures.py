@@ -296,9 +296,9 @@ def many(n: int = 2_000) -> Result:
     findings = tuple(
         finding(
             kinds[i % len(kinds)],
-            statuses[i % len(statuses)],
+            statuses[i // len(kinds) % len(statuses)],
             f"Case case-{i:04d} is graded otherwise than before, which is told in a sentence of a usual length.",
-            blocking=i % 3 != 0,
+            blocking=i % 5 != 0,
             case=f"case-{i:04d}",
             reason="The answer is wrong. " * 40,
             before="A sentence of the reference. " * 30 + f"{i}",

@@ -57,13 +57,13 @@ def assert_well_formed(markdown: str) -> None:
     assert opened == []
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(hostile_results())
 def test_hostile_text_stays_text(result):
     markdown = render_comment(result, run=RUN)
     assert parse_header(markdown) == fields(result, RUN)
     body = markdown.split("\n", 1)[1]
-    assert "grader-gate {" not in body
+    assert "<!-- grader-gate" not in body
     assert_well_formed(body)
     tokens = PARSER.parse(body)
     links = [c for t in tokens for c in t.children or [] if c.type == "link_open"]
@@ -90,12 +90,12 @@ def rows(markdown: str) -> list[int]:
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(hostile_results(examples=("fail",)))
 def test_hostile_text_keeps_the_tables_shape(result):
-    assert rows(render_comment(result, run=RUN)) == rows(render_comment(fixtures.failing(), run=RUN)) == (
+    assert rows(render_comment(result, limit=1_000_000)) == rows(render_comment(fixtures.failing())) == (
         [4] * 6 + [6] * 5 + [2] * 2
     )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(hostile_results(examples=("fail", "many")))
 def test_never_longer_than_the_limit(result):
     for limit in (MIN_LIMIT, 60_000):
@@ -121,7 +121,7 @@ def test_sections_give_way_in_order_and_the_comment_says_so():
     for limit in range(60_000, MIN_LIMIT, -4_000):
         text = render_comment(result, run=RUN, limit=limit)
         found = re.search(r"Left out to fit the size limit \(the full report has them\): (.*)\.", text)
-        gone = set(found[1].split(", ")) if found else set()
+        gone = set(found[1].split("; ")) if found else set()
         assert gone >= gone_before
         gone_before = gone
         for name in gone:

@@ -181,7 +181,7 @@ class _Writer:
         kept = [self._section(name, detail) for name in (*order, *rest) if name not in gone]
         dropped = [_NAMES[name] for name in (*order, *rest) if name in gone and self._section(name, detail)]
         top = self._clean(self._module.verdict(self._result))  # type: ignore[attr-defined]
-        foot = self._clean(self._module.footer(self._result, ", ".join(dropped)))  # type: ignore[attr-defined]
+        foot = self._clean(self._module.footer(self._result, "; ".join(dropped)))  # type: ignore[attr-defined]
         return self._first + "\n\n".join([top, *(part for part in kept if part), foot]) + "\n"
 
     def _section(self, name: str, detail: Detail) -> str:

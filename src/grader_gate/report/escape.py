@@ -179,6 +179,12 @@ def log_line(text: str, limit: int = 500) -> str:
     return _COMMAND.sub(lambda m: f"{m[0]} ", one_line(text, limit))
 
 
+def log_verbatim(text: str, limit: int = 400) -> str:
+    """As :func:`log_line` for one line of a diff, where every space counts."""
+    flat = visible(cut(text, limit), keep="")
+    return _COMMAND.sub(lambda m: f"{m[0]} ", _OWN_MARKER.sub("(marker)", flat))
+
+
 def xml(text: str, limit: int = 20_000) -> str:
     """Foreign text that XML 1.0 can carry; the writer still escapes ``<``, ``&`` and quotes.
 
