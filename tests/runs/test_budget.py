@@ -50,7 +50,7 @@ async def test_a_call_that_does_not_fit_is_refused_once_nothing_in_flight_can_he
     await asyncio.sleep(0)
     budget.settle(first, Usage(cost_usd=0.5))
     assert await second is None
-    assert "$0.5000 spent" in budget.exhausted
+    assert "$0.5000 booked" in budget.exhausted
     assert await budget.reserve(0.0) is None  # Refused for good.
 
 
@@ -76,6 +76,12 @@ async def test_a_call_that_does_not_say_its_cost_is_booked_at_its_worst():
     budget = Budget(max_cost_usd=1.0)
     budget.settle(await budget.reserve(0.4), Usage())
     assert budget.cost_usd == 0.4
+
+
+async def test_a_grade_that_sent_nothing_books_nothing():
+    budget = Budget(max_calls=1, max_cost_usd=1.0)
+    budget.settle(await budget.reserve(0.4), Usage(calls=0))
+    assert (budget.calls, budget.cost_usd) == (0, 0.0)
 
 
 async def test_three_dimes_fit_thirty_cents():

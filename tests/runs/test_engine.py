@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -163,13 +164,21 @@ class Doors:
 
 
 async def test_calls_in_flight_never_pass_the_limits(tmp_path):
-    slow, fast = PlainGrader(concurrency=2), PlainGrader(concurrency=50)
+    overall = []
+
+    async def a_while(item):
+        overall.append(slow.in_flight + fast.in_flight)
+        for _ in range(40):
+            await asyncio.sleep(0)
+
+    slow, fast = PlainGrader(concurrency=2, gate=a_while), PlainGrader(concurrency=50, gate=a_while)
     plans = [plan(f"{n}", side=side) for n in range(40) for side in Side]
     with ledger_at(tmp_path) as ledger:
         outcome = await go(plans, {BASE: slow, HEAD: fast}, ledger, concurrency=7)
     assert outcome.made == 80
     assert slow.most_in_flight == 2
-    assert 2 <= fast.most_in_flight <= 7
+    assert fast.most_in_flight == 5
+    assert max(overall) == 7
 
 
 async def test_a_grader_that_hangs_does_not_hold_up_another(tmp_path):
@@ -184,6 +193,24 @@ async def test_a_grader_that_hangs_does_not_hold_up_another(tmp_path):
         stuck.gate = None
         doors.open()
         assert (await task).made == 40
+
+
+async def test_calls_start_one_after_the_other_each_with_rounds_of_its_own(tmp_path):
+    rounds = [0]
+    starts = []
+
+    async def note(item):
+        starts.append(rounds[0])
+
+    def tick():
+        rounds[0] += 1
+        asyncio.get_running_loop().call_soon(tick)
+
+    with ledger_at(tmp_path) as ledger:
+        asyncio.get_running_loop().call_soon(tick)
+        await go([plan(f"{n}") for n in range(10)], PlainGrader(gate=note), ledger, concurrency=10)
+    assert len(starts) == 10
+    assert all(later - earlier >= 2 for earlier, later in pairwise(starts))
 
 
 async def test_sides_are_interleaved_as_planned(tmp_path):
@@ -352,6 +379,27 @@ async def test_the_cost_cap_is_never_passed_and_is_used_up_by_cheap_calls(tmp_pa
     # The eighth call starts with 0.07 spent and room for a worst case of 0.03; a ninth could pass the cap.
     assert outcome.made == 8
     assert budget.cost_usd == pytest.approx(0.08)
+
+
+async def test_each_grader_that_will_be_called_is_prepared_once_before_any_call(tmp_path):
+    log = []
+
+    class Prepared(PlainGrader):
+        async def prepare(self):
+            log.append(f"prepare {self.salt}")
+
+        async def grade(self, item, request, call):
+            log.append(f"grade {self.salt}")
+            return await super().grade(item, request, call)
+
+    graders = {HEAD: Prepared(salt="h"), BASE: Prepared(salt="b"), (Side.HEAD, "idle"): Prepared(salt="idle")}
+    plans = [plan("a", salt="h"), plan("b", salt="h"), plan("a", salt="b", side=Side.BASE)]
+    with ledger_at(tmp_path) as ledger:
+        await go(plans, graders, ledger)
+        assert sorted(log[:2]) == ["prepare b", "prepare h"]
+        assert sorted(log[2:]) == ["grade b", "grade h", "grade h"]
+        await go(plans, graders, ledger)
+    assert len(log) == 5
 
 
 async def test_progress_hears_of_every_grade(tmp_path):

@@ -94,6 +94,7 @@ def test_secrets_are_taken_out_of_everything_a_grader_says(tmp_path):
         verdict=GradeVerdict.CORRECT,
         reason="key sk-1",
         raw="sk-1",
+        earlier_raw="first sk-1",
         citations=("sk-1 doc",),
         checks=(CheckOutcome(name="c", passed=True, detail="saw sk-1"),),
         served_model="m sk-1",

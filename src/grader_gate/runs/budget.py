@@ -30,8 +30,8 @@ class Budget:
     A reservation holds the *worst* cost of a call. Where it does not fit, calls in flight may still turn out cheaper:
     :meth:`reserve` waits for them and refuses only when it cannot fit any more.
 
-    :param max_calls: graded calls; None is no limit. A grader's own second ask after a malformed reply is counted when
-        the grade comes, so that the cap can be passed by at most one such call per grade in flight.
+    :param max_calls: calls sent; None is no limit. What a grader sends again of its own accord (after a malformed
+        reply, after a 429) is counted when the grade comes: only such calls of grades in flight can pass the cap.
     :param max_cost_usd: US dollars; None is no limit.
     :param max_seconds: seconds from the first reservation, after which no call starts; None is no limit.
     :param clock: monotonic seconds.
@@ -83,7 +83,7 @@ class Budget:
             return f"the cap of {self.max_calls} calls is reached; raise `budget.max_calls` or --max-calls"
         if self.max_cost_usd is not None and self.cost_usd + held_usd > self.max_cost_usd + ROUNDING_USD:
             return (
-                f"one more call could pass the cap of ${self.max_cost_usd:g} (${self.cost_usd:.4f} spent); "
+                f"one more call could pass the cap of ${self.max_cost_usd:g} (${self.cost_usd:.4f} booked); "
                 "raise `budget.max_cost_usd`"
             )
         if self.max_seconds is not None and self._clock() - self._started >= self.max_seconds:
@@ -91,10 +91,13 @@ class Budget:
         return None
 
     def settle(self, reservation: Reservation, usage: Usage) -> None:
-        """Book what a call really took; its worst cost where the grader does not say."""
+        """Book what a call really took; its worst cost where the grader does not say: a lost reply may be billed."""
         if reservation.open:
-            self.calls += max(1, usage.calls)
-            self.cost_usd += reservation.cost_usd if usage.cost_usd is None else usage.cost_usd
+            self.calls += usage.calls
+            if usage.cost_usd is not None:
+                self.cost_usd += usage.cost_usd
+            elif usage.calls:
+                self.cost_usd += reservation.cost_usd
         self.release(reservation)
 
     def release(self, reservation: Reservation) -> None:

@@ -28,6 +28,7 @@ def cleaned(grade: Grade, redact: Callable[[str], str]) -> Grade:
         update={
             "reason": clean(grade.reason),
             "raw": maybe(grade.raw),
+            "earlier_raw": maybe(grade.earlier_raw),
             "served_model": maybe(grade.served_model),
             "citations": tuple(clean(text) for text in grade.citations),
             "checks": tuple(

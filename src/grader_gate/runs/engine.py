@@ -19,7 +19,7 @@ from grader_gate.model import ErrorKind, Grade, GradeError, LedgerRow, PlannedGr
 from grader_gate.runs.budget import Budget
 from grader_gate.runs.cache import Cache
 from grader_gate.runs.interrupts import signals_set
-from grader_gate.runs.lanes import Lanes
+from grader_gate.runs.lanes import Lanes, Turnstile
 from grader_gate.runs.ledger import Key, Ledger
 from grader_gate.runs.progress import Progress
 from grader_gate.runs.reuse import judged_anew as judged_anew
@@ -148,7 +148,7 @@ class _Run:
                 left = await self._take_what_is_there(planned)
                 started = self.clock()
                 if left and not self.stop.is_set():
-                    self._check_prices(left)
+                    await self._prepare(left)
                     await self._call(left, concurrency, grace_s)
                 self.outcome.seconds = self.clock() - started
                 if caught:
@@ -195,8 +195,9 @@ class _Run:
     async def _call(self, left: list[PlannedGrade], concurrency: int, grace_s: float) -> None:
         limits = {key: grader.concurrency for key, grader in self.graders.items()}
         lanes = Lanes((((p.side, p.grader), p) for p in left), limits)
+        turnstile = Turnstile()
         workers: list[asyncio.Task[Any]] = [
-            asyncio.create_task(self._work(lanes)) for _ in range(min(concurrency, len(left)))
+            asyncio.create_task(self._work(lanes, turnstile)) for _ in range(min(concurrency, len(left)))
         ]
         stopping: asyncio.Task[Any] = asyncio.create_task(self.stop.wait())
         try:
@@ -218,10 +219,11 @@ class _Run:
             if isinstance(result, Exception) and not isinstance(result, asyncio.CancelledError):
                 raise result
 
-    async def _work(self, lanes: Lanes[GraderKey, PlannedGrade]) -> None:
+    async def _work(self, lanes: Lanes[GraderKey, PlannedGrade], turnstile: Turnstile) -> None:
         while (job := await lanes.take()) is not None:
             lane, planned = job
             try:
+                await turnstile.turn()
                 if not await self._one(planned):
                     lanes.drop()
             finally:
@@ -263,10 +265,14 @@ class _Run:
             message = f"grader {planned.grader!r} failed instead of answering: {what}"
             return Grade(error=GradeError(kind=ErrorKind.UNMEASURED, message=message))
 
-    def _check_prices(self, left: Sequence[PlannedGrade]) -> None:
-        """Find a model without a price, or a prompt that cannot be rendered, before the first call of any grader."""
+    async def _prepare(self, left: Sequence[PlannedGrade]) -> None:
+        """Find what would fail every call before the first call of any grader: a prompt, a key, a price."""
         for one in {(p.side, p.grader): p for p in reversed(left)}.values():
-            self._worst_cost(one, self._grader(one).request(one.item))
+            grader = self._grader(one)
+            prepare = getattr(grader, "prepare", None)  # Kinds with nothing to prepare have none.
+            if prepare is not None:
+                await prepare()
+            self._worst_cost(one, grader.request(one.item))
 
     def _worst_cost(self, planned: PlannedGrade, request: Request) -> float:
         worst = None if self.worst_cost is None else self.worst_cost((planned.side, planned.grader), request)

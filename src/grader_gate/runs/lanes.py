@@ -10,6 +10,32 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 K = TypeVar("K")
 
+ROUNDS_PER_START = 2
+"""Rounds of the event loop a call gets to itself: one to begin it, one in which its client writes the request."""
+
+
+class Turnstile:
+    """Lets calls start one after the other, each with its request on the wire before the next one is begun.
+
+    Without it replies that come together stay together: the loop first works on all of them and sends their
+    successors last, so that each wave costs its whole computing time on top of the latency. Measured with a hundred
+    calls of 200 ms in flight it takes the wall time from 1.24 to 1.09 of the ideal (``benchmarks/engine.py``).
+    """
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    async def turn(self) -> None:
+        """Wait for one's turn; the next one comes by itself, :data:`ROUNDS_PER_START` rounds later."""
+        await self._lock.acquire()
+        self._pass_on(ROUNDS_PER_START)
+
+    def _pass_on(self, rounds: int) -> None:
+        if rounds:
+            asyncio.get_running_loop().call_soon(self._pass_on, rounds - 1)
+        else:
+            self._lock.release()
+
 
 class Lane(Generic[T]):
     """The calls that wait for one grader.
