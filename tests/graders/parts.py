@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import fnmatch
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,9 @@ class MemoryTree:
         return path in self.files
 
     def glob(self, pattern: str) -> list[str]:
-        return sorted(path for path in self.files if fnmatch.fnmatch(path, pattern))
+        wild = {"*": "[^/]*", "**/": "(?:.*/)?"}
+        parts = [wild.get(part) or re.escape(part) for part in re.split(r"(\*\*/|\*)", pattern)]
+        return sorted(path for path in self.files if re.fullmatch("".join(parts), path))
 
 
 def item(answer: str = "42", **inputs: Any) -> Item:

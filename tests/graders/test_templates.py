@@ -163,6 +163,7 @@ def test_computed_includes_and_data_prompts_are_refused() -> None:
 
 # ---------------------------------------------------------------- hostile templates
 
+ENDS = ("not allowed", "Range too big", "deeply", "No filter", "recursive loops", "no test", "OverflowError")
 GROW = "{% set n = namespace(x='aaaaaaaaaa') %}{% for i in range(60) %}"
 
 
@@ -201,7 +202,9 @@ def test_a_hostile_template_ends(text: str) -> None:
     if text.startswith("((("):
         assert rendered("{{ answer }}" + text) == "42" + text
     else:
-        assert "prompts/judge.md" in problem("{{ answer }}" + text)
+        message = problem("{{ answer }}" + text)
+        assert message.startswith("prompts/judge.md:")
+        assert any(word in message for word in ENDS), message
     assert time.process_time() - started < 8
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from grader_gate.config import ChatGrader as ChatConfig
 from grader_gate.config import OutputMode, Provider
 from grader_gate.errors import UsageError
+from grader_gate.graders.attempts import twice
 from grader_gate.graders.base import Call, Request
 from grader_gate.graders.connection import Connection, Outcome
 from grader_gate.graders.inputs import VisibleInputs
@@ -147,14 +148,8 @@ class ChatGrader:
     async def grade(self, item: Item, request: Request, call: Call) -> Grade:
         """Ask, and ask once more where the reply cannot be used."""
         started = time.perf_counter()
-        grade = await self._ask(request.payload["messages"])
-        if grade.malformed:
-            again = await self._ask(request.payload["messages"])
-            update: dict[str, Any] = {"usage": _sum(grade.usage, again.usage)}
-            if again.malformed and again.error is not None:
-                error = again.error.model_copy(update={"message": f"unusable twice: {again.error.message}"})
-                update |= {"error": error, "earlier_raw": grade.raw}
-            grade = again.model_copy(update=update)
+        messages = request.payload["messages"]
+        grade = await twice(lambda: self._ask(messages), lambda first: first.malformed)
         return grade.model_copy(update={"latency_s": round(time.perf_counter() - started, 4)})
 
     def judge(self, raw: str) -> Grade | None:
@@ -232,16 +227,6 @@ class ChatGrader:
             spent = answer.input_tokens * price.input_per_million + answer.output_tokens * price.output_per_million
             cost = spent / 1_000_000
         return Usage(input_tokens=answer.input_tokens, output_tokens=answer.output_tokens, cost_usd=cost)
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    costs = [usage.cost_usd for usage in (first, second) if usage.cost_usd is not None]
-    return Usage(
-        input_tokens=first.input_tokens + second.input_tokens,
-        output_tokens=first.output_tokens + second.output_tokens,
-        cost_usd=sum(costs) if costs else None,
-        calls=first.calls + second.calls,
-    )
 
 
 def _checked(name: str, config: ChatConfig, provider: Provider) -> tuple[dict[str, Any], int, dict[str, str]]:

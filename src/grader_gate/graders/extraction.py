@@ -126,10 +126,8 @@ def labelled_words(text: str, labels: Sequence[str], words: Sequence[str]) -> li
         rf"(?:^{_DECORATION}|[.!?:;)\]]\s+[*_`]*)(?:(?:final|overall|my|the)\s+)*(?:{name})[*_`]*\s*(?:[:=]|is:?)\s*(.*)$",
         re.IGNORECASE,
     )
-    choice = re.compile(
-        rf"^[\s*_`\"'(\[]*({'|'.join(re.escape(word) for word in sorted(words, key=len, reverse=True))})(?![^\W_]){_AFTER}",
-        re.IGNORECASE,
-    )
+    longest_first = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    choice = re.compile(rf"^[\s*_`\"'(\[]*({longest_first})(?![^\W_]){_AFTER}", re.IGNORECASE)
     for line in text.splitlines():
         if line.lstrip().startswith(">"):
             continue

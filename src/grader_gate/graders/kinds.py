@@ -26,3 +26,10 @@ def chat(parts: Parts) -> Grader:
         parts.config.provider, provider, parts.environ, wire.key_header, wire.headers(provider.api_version)
     )
     return ChatGrader(parts.name, parts.config, provider, parts.tree, wire, connection)
+
+
+def python(parts: Parts) -> Grader:
+    """See :mod:`grader_gate.graders.python`."""
+    from grader_gate.graders.python import PythonGrader
+
+    return PythonGrader(parts.name, parts.config, parts.tree, parts.code_dir, parts.environ, parts.source_digest)
