@@ -277,6 +277,10 @@ def _kept(job: _Job, result: Result) -> Result:
         save_event(job.event, job.inputs.out)
     except OSError as error:
         job.log.warning(f"input `out`: the result could not be written ({error.strerror}); it cannot be posted later")
+    except Exception as error:
+        # A report that cannot be drawn must not cost the verdict: result.json is written before any of them.
+        job.log.foreign(traceback.format_exc())
+        job.log.warning(f"a report could not be written ({type(error).__name__}); this is a bug of grader-gate")
     return result
 
 

@@ -31,6 +31,9 @@ COMMENT_LIMIT = 60_000
 SHORT_LIMIT = 20_000
 """Characters of the second try, after GitHub called the first one too long."""
 
+CHECK_LIMITS = (COMMENT_LIMIT, 40_000, SHORT_LIMIT)
+"""Characters of a check's summary, tried in turn: GitHub's limit may count bytes."""
+
 
 class NotAResultFolder(UsageError):
     """The folder does not hold what a run of the action left."""
@@ -137,7 +140,6 @@ def check_for(event: Event, client: Client, key: str, log: Callable[[str], None]
 def check_output(result: Result) -> Output:
     """What the check says. Not measured is never green; report mode never blocks, and says so in the title."""
     from grader_gate.report.annotations import annotations
-    from grader_gate.report.summary import render_summary
 
     green = result.verdict in (GateVerdict.PASS, GateVerdict.NOT_APPLICABLE)
     title = result.headline
@@ -148,9 +150,21 @@ def check_output(result: Result) -> Output:
     return Output(
         Conclusion.SUCCESS if green or result.mode == "report" else Conclusion.FAILURE,
         title,
-        render_summary(result, limit=MAX_TEXT - 1_000),
+        _check_summary(result),
         [Note(note.path, note.line, note.level, note.title, note.message) for note in annotations(result)],
     )
+
+
+def _check_summary(result: Result) -> str:
+    """The comment's text without its header, told shorter until its bytes fit a check's summary."""
+    from grader_gate.report.comment import render_comment
+
+    text = ""
+    for limit in CHECK_LIMITS:
+        text = render_comment(result, limit=limit).split("\n", 1)[1]
+        if len(text.encode()) <= MAX_TEXT:
+            break
+    return text
 
 
 def _post_check(result: Result, check: GateCheck) -> Posted:
