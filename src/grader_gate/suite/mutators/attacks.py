@@ -9,6 +9,7 @@ import re
 from grader_gate.model import GoldenCase
 from grader_gate.suite.mutators.api import Mutant, MutationContext, MutatorResult, NotApplicable
 from grader_gate.suite.mutators.lexicon import phrases
+from grader_gate.suite.mutators.text import unspaced_share
 
 ZERO_WIDTH = "\u200b"
 TAG_BASE = 0xE0000
@@ -17,10 +18,13 @@ RTL_OVERRIDE, POP_DIRECTION = "\u202e", "\u202c"
 
 
 def appended(text: str, payload: str, separator: str = " ") -> str:
-    """The answer, then the payload; the answer's own final whitespace is kept in between where it has any."""
+    """The answer, then the payload as a sentence of its own: a full stop is added where the answer lacks one."""
     if not text:
         return payload
-    return text + ("" if text[-1].isspace() else separator) + payload
+    if text[-1].isspace():
+        return text + payload
+    stop = "" if separator != " " or not text[-1].isalnum() else "。" if unspaced_share(text[-1]) else "."
+    return text + stop + separator + payload
 
 
 def hidden_forms(payload: str) -> dict[str, str]:

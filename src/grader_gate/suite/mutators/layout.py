@@ -59,13 +59,16 @@ def _straight(piece: str, before: str) -> str:
 def _curly(piece: str, before: str) -> str:
     """Opening quotes stand at the start or after a space or bracket; feet and inches (5'8\") stay as they are."""
     parts = []
+    opened = {'"': False, "'": False}
     for index, character in enumerate(piece):
         previous = piece[index - 1] if index else before[-1:]
-        if character not in "\"'" or previous.isdigit():
+        if character not in opened or (previous.isdigit() and not opened[character]):
             parts.append(character)
         elif not previous or previous.isspace() or previous in "([{<—–-/\"'“‘":
+            opened[character] = True
             parts.append("“" if character == '"' else "‘")
         else:
+            opened[character] = opened[character] and character == "'" and piece[index + 1 : index + 2].isalpha()
             parts.append("”" if character == '"' else "’")
     return "".join(parts)
 

@@ -31,6 +31,7 @@ class Lexicon:
     grammar: dict[str, Any]
     antonyms: dict[str, str]
     guarded: dict[str, dict[str, Any]]
+    blocked_after: dict[str, list[str]]
     modality: tuple[tuple[str, str], ...]
     contractions: tuple[tuple[str, str], ...]
     phrases: dict[str, Any]
@@ -72,6 +73,7 @@ def lexicon(language: str) -> Lexicon | None:
         grammar=words["grammar"],
         antonyms={a: b for left, right in pairs for a, b in ((left, right), (right, left))},
         guarded=words["guarded_antonyms"],
+        blocked_after=words["blocked_antonyms_after"],
         modality=tuple((a, b) for a, b in words["modality"]),
         contractions=tuple((a, b) for a, b in words["contractions"]),
         phrases=read("phrases"),

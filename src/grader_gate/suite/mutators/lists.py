@@ -98,8 +98,8 @@ def renumbered(text: str, kept: Sequence[Item], items: Sequence[Item], *, withou
     if without is items[-1] and not text[start:end].endswith("\n") and start > 0:
         start -= 1  # The last line of the text takes the line break before it along.
     edits.append((start, end, ""))
-    if items[0].number is not None and [item.number for item in items] != [items[0].number] * len(items):
-        for offset, item in enumerate(kept):
-            marker = text[slice(*item.marker)]
-            edits.append((*item.marker, f"{items[0].number + offset}{marker[-1]}"))
+    first = items[0].number
+    # A list that counts down, or says "1." everywhere, is left to its own way of counting.
+    if first is not None and [item.number for item in items] == list(range(first, first + len(items))):
+        edits += [(*item.marker, f"{first + offset}{text[item.marker[1] - 1]}") for offset, item in enumerate(kept)]
     return splice(text, edits)

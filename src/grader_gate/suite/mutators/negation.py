@@ -93,7 +93,12 @@ def _is_verb(text: str, match: re.Match[str], before: list[str], after: list[str
     """Whether the word is the finite verb it looks like: not May, a can, his will, and "that is,"."""
     verb = match[0].casefold()
     previous = before[-1] if before else ""
-    if not after or not re.match(r"\w", after[0]) or re.match(r"\s*[-‐/]", text[match.end() :]):
+    if (
+        not after
+        or not re.match(r"\w", after[0])
+        or previous in words.grammar["expletives"]
+        or re.match(r"\s*[-‐/]", text[match.end() :])
+    ):
         return False
     if text[match.start() - 1 : match.start()] in ("-", "/", "_", ".", "@", "#", "'", "’"):
         return False

@@ -24,12 +24,13 @@ _SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 _NOT_SALIENT = rf"""
     ^[ \t]*(?:[-*+>•]\s+)*\(?\d{{1,3}}(?:[.)\]:](?=[ \t]+\S)|[、．])         # list marker at the start of a line
   | \[\s*\^?\d+(?:\s*[,;–-]\s*\d+)*\s*\]                                     # bracket of a citation or its source
+  | ^[ \t]*(?:[-*+>•#]+\s+)*[*_]*[A-Z]\w+\s\d{{1,3}}\s?[:.)—–]             # Sentence 1: at the start of a line
   | \d+(?:\.\d+){{2,}}                                                        # version, address, dotted date
   | \b[vV]\.?\s?\d[\w.]*                                                      # v2
   | \d{{1,4}}[-/]\d{{1,2}}[-/]\d{{1,4}}                                       # numeric date
   | \d{{1,4}}\s?[年月日号號]                                                  # date in Chinese or Japanese
   | 第\s?\d+                                                                  # ordinal in Chinese or Japanese
-  | \d{{1,2}}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\b)? | \d{{1,2}}(?:[.:]\d\d)?\s?(?:[ap]m\b|[ap]\.m\.|o['’]clock\b)  # time
+  | \d{{1,2}}:\d\d(?::\d\d)? | \d{{1,2}}(?:[.:]\d\d)?\s?(?:[aApP][mM]\b|[aApP]\.\s?[mM]\.|o['’]clock\b)  # time
   | {_N}(?:\s:\s|:)\d+(?:[.,]\d+)?                                            # ratio
   | {_N}\s?[/⁄∕]\s?{_N} | \d+\s?[¼-¾⅐-⅞]                                      # fraction
   | {_N}[eE][+-]?\d+ | {_N}\s?[×x*·⋅]\s?10\s?(?:\^|\*\*|[{_SUPERSCRIPT}])\S*  # scientific
@@ -138,7 +139,7 @@ def _number(text: str, match: re.Match[str], words: Lexicon | None) -> Number | 
     form = parse(match[0])
     if form is None or _names_something(before, after, words):
         return None
-    kind, unit = _measure(before, after, words)
+    kind, unit = _measure(match[0], before, after, words)
     if kind is None:
         return None
     if kind == "plain":
@@ -156,14 +157,14 @@ def _names_something(before: str, after: str, words: Lexicon | None) -> bool:
         return not re.search(r"(?:^|[^\w])(?:USD|EUR|GBP|CHF|Rs|US|CA|AU)$", before)
     if re.search(r"['’]$", before) and re.match(r"\d?(?:s\b|\b)", after):
         return True
-    if re.match(r"_|\.[xX*]\b|-(?:[A-Z]\b|\d)|[-]?D\b|['’]?s\b(?!/)", after) and not re.match(r"s\b", after):
+    if re.match(r"_|\(|\.[xX*]\b|-(?:[A-Z]\b|\d)|[-]?D\b|['’]?s\b(?!/)", after) and not re.match(r"s\b", after):
         return True
     if words is not None and re.search(rf"\b(?:{'|'.join(words.magnitudes)})(?:\s+and)?\s+$", before, re.I):
         return True
     label = "|".join(words.labels) if words else ""
     chain = rf"(?:{NUMERAL}\s*(?:,|and|&|or|to|-|–|\+)+\s*)*"
     return bool(label) and bool(
-        re.search(rf"(?:^|[^\w-])(?:{label})s?\.?\s*(?:no\.?|number|nr\.?)?\s*{chain}$", before, re.I)
+        re.search(rf"(?:^|[^\w-])(?:{label})s?\.?\s*(?:no\.?|number|nr\.?)?\s*[(\[]?{chain}$", before, re.I)
     )
 
 
@@ -179,7 +180,7 @@ def _is_labelled(before: str, words: Lexicon | None) -> bool:
 
 
 def _measure(
-    before: str, after: str, words: Lexicon | None
+    digits: str, before: str, after: str, words: Lexicon | None
 ) -> tuple[Literal["plain", "percent", "money", "unit"] | None, str]:
     """What the number measures and in which unit; (None, "") where letters glued to it make it a name."""
     if percent := re.match(r"[ \u00a0\u202f]?([%٪％‰])|[ -](per\s?cent\w*)\b", after):
@@ -189,11 +190,13 @@ def _measure(
     if money := re.match(rf"\s?([{re.escape(_CURRENCY)}])(?!\d)|\s?(USD|EUR|GBP|CHF|dollars?|euros?|cents?)\b", after):
         return "money", money[1] or money[2]
     glued = re.match(rf"[^\W\d_{UNSPACED}]+(?:/[a-z]+)?[²³]?|°[CF]?", after)
-    if glued:
+    if glued and glued[0] == "s" and re.search(r"0$", digits) and len(digits) in (2, 4):
+        return None, ""  # the 1970s, her 20s
+    if glued and not after[glued.end() :].startswith("^"):
         if glued[0] in ("k", "bn", "mn", "°") or (words and words.is_unit(glued[0])):
             return "unit", glued[0]
         return None, ""
-    following = re.match(r"[ \u00a0\u202f-]((?:[^\W\d_]+(?:/[a-z]+)?|°)[CF²³]?)(?![\w])", after)
+    following = re.match(r"[ \u00a0\u202f-]((?:[^\W\d_]+(?:/[a-z]+)?|°)[CF²³]?)(?![\w^])", after)
     if following and words:
         token = following[1]
         if words.is_unit(token) and not (

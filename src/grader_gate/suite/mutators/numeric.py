@@ -10,11 +10,11 @@ from grader_gate.model import GoldenCase
 from grader_gate.suite.mutators.api import Mutant, MutationContext, MutatorResult, NotApplicable
 from grader_gate.suite.mutators.lexicon import language_of
 from grader_gate.suite.mutators.numbers import Number, salient
-from grader_gate.suite.mutators.text import splice
+from grader_gate.suite.mutators.text import match_case, splice
 
 _NONE = NotApplicable("no salient number")
 # Between two numbers these make a range, a sum, a ratio or a bare list: exchanging its ends changes nothing.
-_JOINED = re.compile(r"\s*(?:[-–—,;:/+x×*&]|to|and|or|plus|times|through)?\s*(?:and|or)?\s*", re.I)
+_JOINED = re.compile(r"\s*(?:[-–—,;:/+x×*&]|to|and|or|plus|times|through|out\s+of|of)?\s*(?:and|or)?\s*", re.I)
 
 
 def _replace(text: str, numbers: list[Number], case: GoldenCase) -> str:
@@ -57,7 +57,9 @@ def swap_numbers(text: str, case: GoldenCase, context: MutationContext) -> Mutat
         for unit in (left.unit, right.unit):
             between = between.removeprefix(unit).removesuffix(unit).strip(" \u00a0\u202f") if unit else between
         if not _JOINED.fullmatch(between):
-            one, other = text[left.start : left.end], text[right.start : right.end]
+            one, other = left.text, right.text
+            if left.word:
+                one, other = match_case(one.lower(), other), match_case(other.lower(), one)
             return [Mutant(splice(text, [(left.start, left.end, other), (right.start, right.end, one)]))]
     return NotApplicable("no two unequal numbers of one kind, or only joined ones (ranges, sums, lists)")
 

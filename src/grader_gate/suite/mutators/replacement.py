@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from grader_gate.model import GoldenCase, GradeVerdict
 from grader_gate.suite.mutators.api import Mutant, MutationContext, MutatorResult, NotApplicable
 from grader_gate.suite.mutators.lexicon import phrases
-from grader_gate.suite.mutators.text import fold, jaccard, overlap
+from grader_gate.suite.mutators.text import fold, jaccard, overlap, terms
 
 OFF_TOPIC_LIKENESS = 0.3
 """Token Jaccard from which another case's answer may be about the same thing."""
@@ -31,10 +31,18 @@ def neighbour_question(text: str, case: GoldenCase, context: MutationContext) ->
     for other, answer in _others(case, context):
         if not set(other.tags) & set(case.tags) or fold(other.question) == fold(case.question):
             continue
+        if best is not None and _most(other.question, case.question) <= best[0]:
+            continue
         likeness = jaccard(other.question, case.question)
         if (best is None or likeness > best[0]) and overlap(answer, text) < CONTAINED:
             best = (likeness, answer)
     return [Mutant(best[1])] if best else NotApplicable("no case with a shared tag and a different answer")
+
+
+def _most(left: str, right: str) -> float:
+    """The most alike two texts can be for their numbers of terms: cheap, and enough to pass most by."""
+    shorter, longer = sorted((len(terms(left)), len(terms(right))))
+    return shorter / longer if longer else 0.0
 
 
 def _others(case: GoldenCase, context: MutationContext) -> Iterator[tuple[GoldenCase, str]]:

@@ -6,8 +6,10 @@ import re
 
 from grader_gate.model import GoldenCase
 from grader_gate.suite.mutators.api import Mutant, MutationContext, MutatorResult, NotApplicable
+from grader_gate.suite.mutators.attacks import appended
 from grader_gate.suite.mutators.lexicon import language_of, phrases
 from grader_gate.suite.mutators.negation import negated_sentence
+from grader_gate.suite.mutators.numbers import salient
 from grader_gate.suite.mutators.sentences import sentences
 from grader_gate.suite.mutators.spans import masked, tokens
 from grader_gate.suite.mutators.text import graphemes, hash_order, unspaced_share
@@ -21,9 +23,9 @@ _LETTERS = 4
 def keyword_salad(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:
     """The distinct content words and numbers in hash order, joined by commas."""
     plain = masked(text, " ")
-    numeral = r"\d+(?:[.,]\d+)*%?"
     word = rf"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['’-](?=[^\W\d_])){{{_LETTERS - 1},}}"
-    seen = {match[0].casefold(): match[0] for match in re.finditer(rf"{word}|(?<!\w){numeral}(?!\w)", plain)}
+    seen = {match[0].casefold(): match[0] for match in re.finditer(word, plain)}
+    seen |= {number.text: number.text for number in salient(text, language_of(case)) if not number.word}
     if len(seen) < MIN_TERMS:
         return NotApplicable(f"fewer than {MIN_TERMS} keywords")
     return [Mutant(", ".join(hash_order(seen.values(), text)))]
@@ -46,8 +48,9 @@ def shuffle_words(text: str, case: GoldenCase, context: MutationContext) -> Muta
 def self_contradict(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:
     """The answer, then the opposite of its first sentence."""
     found = sentences(text, language_of(case))
-    opposite = negated_sentence(text[slice(*found[0])], case, context) if found else None
+    claims = [text[start:end] for start, end in found if not text[start:end].endswith((":", "："))]
+    opposite = negated_sentence(claims[0], case, context) if claims else None
     if opposite is None:
         return NotApplicable("the first sentence cannot be negated")
-    bare = re.sub(r"^[\W_]*(?:\d{1,3}[.)]\s+)?", "", opposite) if opposite[:1] in "-*+•#>0123456789" else opposite
-    return [Mutant(f"{text.rstrip()} {phrases(case)['opposite']} {bare}")]
+    bare = re.sub(r"^(?:(?:[-*+•#>]+|\d{1,3}[.)])\s+)+", "", opposite)
+    return [Mutant(appended(text.rstrip(), f"{phrases(case)['opposite']} {bare}"))]

@@ -10,7 +10,8 @@ from typing import Literal
 
 Kind = Literal["fence", "code", "link", "url", "email", "latex"]
 
-_FENCE = re.compile(r"^(?P<indent>[ ]{0,3}(?:[-*+>]\s+|\d{1,3}[.)]\s+)*)(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$", re.M)
+# Models open fences in the middle of a line and close them after the last one, which CommonMark would not allow.
+_FENCE = re.compile(r"^(?P<lead>(?:(?!```|~~~)[^\n])*)(?P<mark>`{3,}|~{3,})(?P<info>[^\n`]*)$", re.M)
 
 # Later alternatives are tried only where no earlier one matches, so code hides a link and a link hides its address.
 _INLINE = re.compile(
@@ -63,8 +64,11 @@ def _fences(text: str) -> list[Protected]:
     opening: re.Match[str] | None = None
     for line in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
         if opening is None:
-            # A fence of backticks has none in its first line, else it is inline code (CommonMark 4.5).
-            opening = None if line["mark"][0] == "`" and "`" in line["info"] else line
+            # After other text only a fence with nothing or a language behind it opens code.
+            opens = re.fullmatch(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*", line["lead"]) or re.fullmatch(
+                r"[\w+#-]*", line["info"]
+            )
+            opening = line if opens else None
         elif line["mark"].startswith(opening["mark"]) and not line["info"].strip():
             found.append(Protected(opening.start("mark"), line.end("mark"), "fence"))
             opening = None

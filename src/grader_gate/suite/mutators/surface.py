@@ -54,9 +54,9 @@ def _speakable(text: str, number: Number, words: Lexicon) -> bool:
         return False
     if not number.text.isascii() or number.unit in words.symbols:
         return False
-    return not re.search(r"[^\s(\"“]$", text[: number.start][-1:]) and not re.match(
-        r"[^\s.,;:!?)\"”]|[.,]\S|\s*[-+*/=×<>^°]", text[number.end :]
-    )
+    # Only a counted noun after it tells a number in a sentence from one in a formula or a table.
+    counted = re.match(r"[a-z]{3,}$", number.unit) and re.match(r"\s", text[number.end :])
+    return bool(counted) and re.search(r"(?:^|[\w.,;:!?)\"”]\s+|[(\"“])$", text[: number.start][-8:]) is not None
 
 
 def _groupable(number: Number) -> bool:
@@ -100,7 +100,7 @@ def typo(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult
     places = []
     for match in re.finditer(r"(?<![\w@#/\\.'’-])[^\W\d_]{7,}(?![\w@/\\'’(-]|\.\w)", text):
         word = match[0]
-        if word[1:] != word[1:].lower() or (word[0].isupper() and not _opens_sentence(text, match.start())):
+        if word != word.lower():
             continue  # Identifiers, acronyms and names.
         if is_protected(text, *match.span()) or any(contains_phrase(phrase, word) for phrase in kept):
             continue
@@ -110,10 +110,6 @@ def typo(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult
         return NotApplicable("no ordinary word of seven letters")
     start, letters = places[len(places) // 2]
     return [Mutant(splice(text, [(start, start + 2, letters)]))]
-
-
-def _opens_sentence(text: str, start: int) -> bool:
-    return re.search(r"(?:^|[.!?:]\s+|\n\s*)$", text[:start]) is not None
 
 
 def _swap(word: str) -> int | None:

@@ -15,6 +15,7 @@ UNSPACED = (
 """Character class of the scripts written without spaces between words (Unicode block chart)."""
 
 
+@lru_cache(maxsize=16_384)
 def fold(text: str) -> str:
     """The text with every run of whitespace as one space, none at the ends: what makes two texts the same."""
     return " ".join(text.split())
@@ -44,7 +45,8 @@ def terms(text: str) -> frozenset[str]:
 def jaccard(left: str, right: str) -> float:
     """Shared over all distinct terms of two texts, 0 to 1; 0 where neither has a term."""
     one, other = terms(left), terms(right)
-    return len(one & other) / len(one | other) if one or other else 0.0
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
 def overlap(left: str, right: str) -> float:

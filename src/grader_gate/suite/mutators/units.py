@@ -24,7 +24,7 @@ def unit_swap(text: str, case: GoldenCase, context: MutationContext) -> MutatorR
             continue
         start = text.index(number.unit, number.end)
         end = start + len(number.unit)
-        if is_protected(text, start, end) or re.match(r"[\w²³]|/[^\W\d]", text[end:]):
+        if is_protected(text, start, end) or re.match(r"[\w²³^]|/[^\W\d]", text[end:]):
             continue
         other = _other_unit(number.unit, words)
         if other is not None:

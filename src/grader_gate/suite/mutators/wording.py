@@ -12,6 +12,8 @@ from grader_gate.suite.mutators.sentences import sentences
 from grader_gate.suite.mutators.spans import is_protected
 from grader_gate.suite.mutators.text import find_phrase, match_case, splice
 
+LONGEST_CAUSE = 30
+"""Words of a sentence beyond which "because" seldom governs all that stands before it."""
 _NO_WORDS = NotApplicable("no word list for the case's language")
 _SYMMETRIC = re.compile(r"\s*(?:,|and|or|&|/|[-–—]|to|with|versus|vs\.?|plus)\s*(?:the|a|an)?\s*", re.I)
 
@@ -26,9 +28,9 @@ def antonym(text: str, case: GoldenCase, context: MutationContext) -> MutatorRes
         other = _opposite(text, match, words)
         if other is None or other in present or is_protected(text, *match.span()):
             continue
-        if other == "later" and re.match(r"\s+(?:than)\b", text[match.end() :]) is None and match[0].islower() is False:
-            continue
         edits = [(*match.span(), match_case(other, match[0]))]
+        if other == "different" and (the := re.search(r"\b(the)\s+$", text[: match.start()], re.I)):
+            edits.append((*the.span(1), match_case("a", the[1])))
         if article := re.search(r"\b(an?)\s+$", text[: match.start()], re.I):
             fitting = "an" if other[0] in words.grammar["article_vowels"] else "a"
             edits.append((*article.span(1), match_case(fitting, article[1][0])))
@@ -46,6 +48,8 @@ def _opposite(text: str, match: re.Match[str], words: Lexicon) -> str | None:
     other = guard["other"] if guard else words.antonyms.get(word)
     if other is None or (guard and (not before or before[-1] not in guard["after"])):
         return None
+    if before and before[-1] in words.blocked_after.get(word, words.blocked_after["*"]):
+        return None
     negated = any(w in words.grammar["negations"] or w.endswith(("n't", "n’t")) for w in before[-3:])
     return None if negated else str(other)
 
@@ -62,6 +66,8 @@ def modality(text: str, case: GoldenCase, context: MutationContext) -> MutatorRe
         month = match[0] == "May" and re.search(r"\S\s+$|^$", text[: match.start()]) is not None
         following = text[match.end() :]
         if is_protected(text, *match.span()) or month or re.match(r"\s+not\b", following):
+            continue
+        if word == "up to" and not re.match(r"\s+(?:\d|[$€£])", following):
             continue
         if word in ("only", "all", "some", "every") and re.search(
             r"\b(?:not|no|n['’]t|if|at)\s+$", text[: match.start()], re.I
@@ -137,17 +143,27 @@ def reverse_cause(text: str, case: GoldenCase, context: MutationContext) -> Muta
         tail = re.search(r"[\s.!;:)\"”'’*_]*$", cause)
         closing = tail[0] if tail else ""
         cause = cause[: len(cause) - len(closing)]
-        lead = re.match(r"[\W_]*(?:\d{1,3}[.)]\s+)?", effect)
+        lead = re.match(r"(?:[\s\"“‘'*_>+•(-]|\d{1,3}[.)]\s)*", effect)
         opening = lead[0] if lead else ""
         effect = effect[len(opening) :]
-        if min(len(effect.split()), len(cause.split())) < 3 or re.search(r"\bthis is$|\bthat is$", effect, re.I):
+        if min(len(effect.split()), len(cause.split())) < 3 or re.search(r"\b(?:this|that|it)\s+is$", effect, re.I):
             continue
-        swapped = f"{opening}{match_case(cause, effect[0])}{causes[0][0]}{_lowered(effect)}{closing}"
+        if len(sentence.split()) > LONGEST_CAUSE or ";" in sentence:
+            continue
+        swapped = f"{opening}{_opened(cause, effect)}{causes[0][0]}{_lowered(effect)}{closing}"
         return [Mutant(splice(text, [(start, end, swapped)]))]
     return NotApplicable("no sentence with a cause and an effect around `because`")
 
 
+def _opened(clause: str, model: str) -> str:
+    """A clause as it opens a sentence; code and addresses keep their letters."""
+    return clause if is_protected(clause, 0, 1) else match_case(clause, model[0])
+
+
 def _lowered(clause: str) -> str:
     """A clause as it stands inside a sentence: articles and pronouns lose their capital, names keep it."""
-    return re.sub(r"^(?:The|A|An|It|This|That|They|There|He|She|We|You|If|When|In|On|Both|All|Each|Its|Their)\b",
-                  lambda word: word[0].lower(), clause)  # fmt: skip
+    common = (
+        "The|An?|It|This|That|These|Those|They|There|He|She|We|You|If|When|In|On|At|For|Both|All|Each|Its|Their|My|Your"
+        "|Our|His|Her|Some|Many|Most|Every|No|[A-Z][a-z]+ing"
+    )
+    return re.sub(rf"^(?:{common})\b", lambda word: word[0].lower(), clause)
