@@ -195,8 +195,14 @@ class GoldenCase(Frozen):
     @cached_property
     def content_digest(self) -> str:
         """Content address of what is graded; a renamed case keeps it. Labels, tags and ids are not in it."""
-        return digest("case", self.question, self.reference, self.rubric and self.rubric.render(), self.answer,
-                      [(s.id, s.text) for s in self.sources])  # fmt: skip
+        return digest(
+            "case",
+            self.question,
+            self.reference,
+            self.rubric and self.rubric.render(),
+            self.answer,
+            [(s.id, s.text) for s in self.sources],
+        )
 
 
 class Rung(Frozen):
@@ -226,8 +232,14 @@ class Ladder(Frozen):
     @cached_property
     def content_digest(self) -> str:
         """Content address of all that is graded and of the order that is claimed."""
-        return digest("ladder", self.question, self.reference, self.rubric and self.rubric.render(),
-                      [(r.level, r.answer) for r in self.rungs], [(s.id, s.text) for s in self.sources])  # fmt: skip
+        return digest(
+            "ladder",
+            self.question,
+            self.reference,
+            self.rubric and self.rubric.render(),
+            [(r.level, r.answer) for r in self.rungs],
+            [(s.id, s.text) for s in self.sources],
+        )
 
 
 INPUT_NAMES = ("question", "reference", "rubric", "answer", "sources")

@@ -28,6 +28,7 @@ class FindingKind(StrEnum):
     """What was found; each has its own section in the comment."""
 
     REGRESSION = "regression"
+    WRONG = "wrong verdict"
     IMPROVEMENT = "improvement"
     SURVIVOR = "survivor"
     KILL_RATE = "kill rate"

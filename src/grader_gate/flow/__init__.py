@@ -1,0 +1,1 @@
+"""The glue: each command's steps in order. Collaborators come in as arguments; nothing here reads the environment."""

@@ -1,0 +1,39 @@
+"""Goalposts of a comparison: policy, suites, workflow and baseline files."""
+
+from __future__ import annotations
+
+from grader_gate.changes.goalposts import goalposts
+from grader_gate.changes.workflows import workflow_changes
+from grader_gate.flow.sides import SideSetup
+from grader_gate.model import Location
+from grader_gate.result import Goalpost
+
+WORKFLOWS = ".github/workflows/"
+
+
+def find_goalposts(base: SideSetup, head: SideSetup, config_path: str) -> list[Goalpost]:
+    """Every change of what is measured that needs a maintainer's acceptance."""
+    found = goalposts(
+        base.config,
+        head.config,
+        base.suites,
+        head.suites,
+        workflows=workflow_changes(base.raw, head.raw),
+        config_path=config_path,
+    )
+    return [*found, *_edited_records(base, head)]
+
+
+def _edited_records(base: SideSetup, head: SideSetup) -> list[Goalpost]:
+    """A frozen record is immutable: one that was edited or removed is a goalpost, a new one is not."""
+    folder = base.config.baseline.path.strip("/") + "/"
+    made = []
+    for path in base.raw.paths():
+        if path.startswith(folder) and base.raw.blob(path) != head.raw.blob(path):
+            what = "baseline record removed" if head.raw.blob(path) is None else "baseline record edited"
+            made.append(
+                Goalpost(
+                    what=what, detail="a frozen record is never changed; freeze anew", location=Location(path=path)
+                )
+            )
+    return made

@@ -1,0 +1,34 @@
+"""What attacks may take from a grader's own prompt, read from a tree."""
+
+from __future__ import annotations
+
+from grader_gate.config import ChatGrader, GraderConfig
+from grader_gate.graders.promptfacts import best_reply, delimiters
+from grader_gate.model import Tree
+from grader_gate.suite.mutators.api import MutationContext
+
+
+def mutation_context(tree: Tree, config: GraderConfig) -> MutationContext:
+    """Facts of a grader for the mutators; empty where the grader has no prompt."""
+    rubric = None
+    if config.rubric is not None and tree.exists(config.rubric):
+        rubric = tree.read(config.rubric).decode("utf-8", "replace")
+    if not isinstance(config, ChatGrader):
+        return MutationContext(rubric=rubric, has_reference="reference" in config.contract.inputs)
+    scale = config.contract.scale
+    top = None if scale is None else scale.max if scale.higher_is_better else scale.min
+    return MutationContext(
+        delimiters=delimiters(_templates(tree, config)),
+        verdict_reply=best_reply(config.output, top),
+        rubric=rubric,
+        has_reference="reference" in config.contract.inputs,
+    )
+
+
+def _templates(tree: Tree, config: ChatGrader) -> list[str]:
+    if isinstance(config.prompt, str):
+        paths, texts = [config.prompt], []
+    else:
+        paths = [m.file for m in config.prompt if m.file is not None]
+        texts = [m.text for m in config.prompt if m.text is not None]
+    return texts + [tree.read(path).decode("utf-8", "replace") for path in paths if tree.exists(path)]

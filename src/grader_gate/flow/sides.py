@@ -1,0 +1,217 @@
+"""Both sides of a comparison: their trees, configurations, suites and graders, under the rules of trust."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader_gate.changes.git import Git
+from grader_gate.changes.recording import RecordingTree
+from grader_gate.changes.tree import GitTree, ListedTree
+from grader_gate.changes.worktree import WorkTree
+from grader_gate.config import ChatGrader, CommandGrader, Config, GraderConfig, HttpGrader, Provider, PythonGrader
+from grader_gate.configfile import load_config
+from grader_gate.errors import UsageError
+from grader_gate.graders.base import Grader
+from grader_gate.model import Rubric, Side, Suite
+from grader_gate.suite.items import SideTexts
+from grader_gate.suite.load import load_suites
+
+if TYPE_CHECKING:
+    from grader_gate.changes.closure import SourceClosure
+
+WORKTREE = "WORKTREE"
+
+
+class NoSuchGrader(UsageError):
+    """A suite names a grader that this side does not have."""
+
+
+class CodeRefused(UsageError):
+    """The head brings a grader in code, and code of the head must not run here."""
+
+
+class ProviderNotTrusted(UsageError):
+    """The head names a provider that the base branch does not have."""
+
+
+@dataclass(slots=True)
+class SideSetup:
+    """One commit, read: everything needed to grade with it.
+
+    :ivar sha: full commit SHA, or ``WORKTREE``.
+    :ivar providers: the trusted side's provider blocks, whichever side this is.
+    """
+
+    side: Side
+    git: Git
+    sha: str
+    raw: ListedTree
+    tree: RecordingTree
+    config: Config
+    suites: dict[str, Suite]
+    providers: Mapping[str, Provider]
+    environ: Mapping[str, str]
+    _graders: dict[str, Grader] = field(default_factory=dict)
+    _rubrics: dict[str, str | None] = field(default_factory=dict)
+    _lent: dict[str, SideSetup] = field(default_factory=dict)
+    _refused: set[str] = field(default_factory=set)
+    _code: Path | None = None
+    _exported: bool = False
+    _temp: tempfile.TemporaryDirectory[str] | None = None
+
+    def grader(self, name: str) -> Grader:
+        """The grader of that name, built once.
+
+        :raises UsageError: it cannot be used as configured.
+        """
+        if name in self._lent:
+            return self._lent[name].grader(name)
+        if name not in self._graders:
+            if name in self._refused:
+                raise CodeRefused(
+                    f"graders.{name}: code of the head is not run here and the base branch has no such grader; "
+                    "merge the grader first, then use it"
+                )
+            if name not in self.config.graders:
+                raise NoSuchGrader(f"graders.{name}: not defined at {self.tree.label}")
+            self._graders[name] = self._build(name, self.config.graders[name])
+        return self._graders[name]
+
+    def touch(self, name: str) -> None:
+        """Have everything read that decides what a grader does, so that the tree's record of it is complete."""
+        grader = self.grader(name)
+        _ = grader.identity, grader.judgement_digest
+        self.texts(name)
+
+    @property
+    def built(self) -> dict[str, Grader]:
+        """Graders built so far, by name; lent ones included."""
+        return {**self._graders, **{n: side.grader(n) for n, side in self._lent.items()}}
+
+    def use_code_of(self, base: SideSetup, own: set[str]) -> None:
+        """Take graders in code from ``base``; those that base does not have are refused.
+
+        :param own: names of this side's graders in code.
+        """
+        self._lent = {name: base for name in own if name in base.config.graders}
+        self._refused = own - set(self._lent)
+
+    def _build(self, name: str, config: GraderConfig) -> Grader:
+        from grader_gate.graders.build import build_grader
+
+        if isinstance(config, ChatGrader | HttpGrader) and config.provider not in self.providers:
+            raise ProviderNotTrusted(
+                f"graders.{name}.provider: {config.provider!r} is not defined on the base branch; "
+                "provider blocks are trusted from base only: merge the provider first, then use it"
+            )
+        closure = source_closure(self.tree, config)
+        code = self._code_dir() if isinstance(config, PythonGrader | CommandGrader) else None
+        return build_grader(
+            name,
+            config,
+            providers=self.providers,
+            tree=self.tree,
+            code_dir=code,
+            environ=self.environ,
+            source_digest=None if closure is None else closure.digest,
+        )
+
+    def _code_dir(self) -> Path:
+        if self.sha == WORKTREE:
+            return self.git.root
+        if self._code is None:
+            self._temp = tempfile.TemporaryDirectory(prefix=f"grader-gate-{self.side}-")
+            self._code = Path(self._temp.name)
+        return self._code
+
+    def prepare(self) -> None:
+        """Lay the files of the commit out for graders in code, before the first call."""
+        if self._code is not None and not self._exported:
+            from grader_gate.changes.export import export_tree
+
+            export_tree(self.raw, self._code)
+            self._exported = True
+
+    def texts(self, grader: str) -> SideTexts:
+        """How this side shows a suite: rubric files are read from this side's tree."""
+        from grader_gate.flow.promptside import mutation_context
+
+        return SideTexts(rubric=self._rubric, context=mutation_context(self.tree, self.config.graders[grader]))
+
+    def _rubric(self, rubric: Rubric | None) -> str | None:
+        if rubric is None:
+            return None
+        if rubric.path is None:
+            return rubric.render()
+        if rubric.path not in self._rubrics:
+            there = self.tree.exists(rubric.path)
+            self._rubrics[rubric.path] = (
+                self.tree.read(rubric.path).decode("utf-8", "replace").replace("\r\n", "\n") if there else None
+            )
+        text = self._rubrics[rubric.path]
+        return (rubric if text is None else rubric.model_copy(update={"text": text})).render()
+
+    async def aclose(self) -> None:
+        """Close graders and remove the files laid out."""
+        for grader in self._graders.values():
+            await grader.aclose()
+        self._graders.clear()
+        if self._temp is not None:
+            self._temp.cleanup()
+
+
+def source_closure(tree: RecordingTree, config: GraderConfig) -> SourceClosure | None:
+    """The code a grader in code runs; None for the other kinds."""
+    from grader_gate.changes.closure import command_closure, source_digest
+
+    if isinstance(config, PythonGrader):
+        module = config.callable.partition(":")[0]
+        return source_digest(tree, module, config.path, config.sources, config.lock)
+    if isinstance(config, CommandGrader):
+        return command_closure(tree, config.command, config.sources, config.lock)
+    return None
+
+
+def open_tree(git: Git, revision: str) -> tuple[str, ListedTree]:
+    """The tree of a revision, and the SHA it was resolved to (once).
+
+    :raises UsageError: no such revision.
+    """
+    if revision == WORKTREE:
+        return WORKTREE, WorkTree(git)
+    sha = git.resolve(revision)
+    return sha, GitTree(git, sha)
+
+
+def read_side(
+    git: Git,
+    side: Side,
+    sha: str,
+    raw: ListedTree,
+    *,
+    config_path: str,
+    environ: Mapping[str, str],
+    providers: Mapping[str, Provider] | None = None,
+) -> SideSetup:
+    """Read configuration and suites of one side.
+
+    :param providers: the base side's provider blocks; None where this side is itself the trusted one.
+    :raises UsageError: a file of it cannot be used; the message names file, line and key.
+    """
+    tree = RecordingTree(raw)
+    config = load_config(tree, config_path)
+    return SideSetup(
+        side=side,
+        git=git,
+        sha=sha,
+        raw=raw,
+        tree=tree,
+        config=config,
+        suites=load_suites(tree, config, config_path=config_path),
+        providers=config.providers if providers is None else providers,
+        environ=environ,
+    )

@@ -1,0 +1,283 @@
+"""One revision on its own: grade a suite, its mutants and its ladders, and say what holds; nothing is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader_gate import __version__
+from grader_gate.audits.claims import Reading
+from grader_gate.audits.findings import View, absolute_findings
+from grader_gate.audits.gradebook import Gradebook, ReadingPair
+from grader_gate.audits.ladders import coverage, flat, total
+from grader_gate.audits.ladders import view as ladder_view
+from grader_gate.audits.rates import audit_rows, check_rows, mutator_rows, outcomes, rate
+from grader_gate.changes.git import Git
+from grader_gate.config import DEFAULT_PATH, ChecksGrader, Mode
+from grader_gate.decision.ladders import confirmed_inversion
+from grader_gate.flow.session import Session, caps, into, open_ledger
+from grader_gate.flow.sides import SideSetup, open_tree, read_side
+from grader_gate.graders.redaction import Redactor
+from grader_gate.model import Claim, ClaimKind, GateVerdict, Purpose, Side, digest
+from grader_gate.result import (
+    Cost,
+    Finding,
+    FindingKind,
+    FindingStatus,
+    LadderStats,
+    Rate,
+    Result,
+    Revision,
+    Standing,
+    SuiteResult,
+)
+from grader_gate.runs.cache import Cache
+from grader_gate.runs.plan import SideExam, passes
+from grader_gate.runs.progress import Progress
+from grader_gate.suite.items import examine
+from grader_gate.suite.mutators.registry import registry, resolve
+
+
+@dataclass(frozen=True, slots=True)
+class SingleOptions:
+    """What ``run``, ``audit``, ``ladder``, ``freeze`` and ``noise`` have in common."""
+
+    out: Path
+    environ: Mapping[str, str]
+    progress: Callable[[str], Progress]
+    config_path: str = DEFAULT_PATH
+    suites: tuple[str, ...] = ()
+    max_calls: int | None = None
+    cache: Path | None = None
+    repeats: int | None = None
+    kinds: frozenset[ClaimKind] = frozenset(ClaimKind)
+
+
+@dataclass(slots=True)
+class SingleRun:
+    """A revision, read, with the session that grades it."""
+
+    side: SideSetup
+    revision: Revision
+    session: Session
+    exams: dict[str, SideExam] = field(default_factory=dict)
+    books: dict[str, Gradebook] = field(default_factory=dict)
+
+
+@contextmanager
+def single_run(root: Path, revision: str, options: SingleOptions, label: str) -> Iterator[SingleRun]:
+    """Read a revision and open its ledger; the caller grades inside the block and closes ``side`` itself.
+
+    :raises UsageError: a file of it cannot be used.
+    """
+    from grader_gate.check import refuse_unknown
+    from grader_gate.flow.work import tariff_of
+
+    with Git.find(root, env=options.environ) as git:
+        sha, tree = open_tree(git, revision)
+        side = read_side(git, Side.HEAD, sha, tree, config_path=options.config_path, environ=options.environ)
+        refuse_unknown(options.suites, set(side.suites))
+        names = [n for n in side.suites if not options.suites or n in options.suites]
+        exams = {name: _exam(side, name, options.kinds) for name in names}
+        cache = None if options.cache is None else Cache(options.cache, readable=("local",), writes="local")
+        secrets = [v for p in side.providers.values() if p.key_env and (v := options.environ.get(p.key_env))]
+        tariff = tariff_of(side, side)
+        pair = {
+            "command": label,
+            "revision": sha,
+            "plan": digest("plan", [(n, e.grader.identity, list(e.exam.items)) for n, e in exams.items()]),
+        }
+        try:
+            with open_ledger(options.out, pair, Redactor(secrets).hide) as ledger:
+                session = Session(
+                    ledger=ledger,
+                    cache=cache,
+                    budget=caps(side.config.policy.budget, options.max_calls),
+                    progress=options.progress,
+                    concurrency=side.config.concurrency,
+                    graders=dict(tariff.graders),
+                    tariff=tariff,
+                )
+                yield SingleRun(side, Revision(sha=sha, name=revision), session, exams)
+        finally:
+            if cache is not None:
+                cache.close()
+
+
+def _exam(side: SideSetup, suite: str, kinds: frozenset[ClaimKind]) -> SideExam:
+    config = side.config.suites[suite]
+    contract = side.config.graders[config.grader].contract
+    mutators = resolve(config.mutators) if kinds & {ClaimKind.MUTANT, ClaimKind.CONTROL, ClaimKind.ATTACK} else ()
+    exam = examine(
+        side.suites[suite], mutators, config.mutators.per_mutator, side.texts(config.grader), contract.role_for
+    )
+    exam.claims = {k: c for k, c in exam.claims.items() if c.kind in kinds}
+    used = {item for claim in exam.claims.values() for item in claim.items}
+    exam.items = {k: i for k, i in exam.items.items() if k in used}
+    return SideExam(side.side, suite, config.grader, side.grader(config.grader), exam)
+
+
+async def grade_all(run: SingleRun, purpose: Purpose, repeats: Callable[[str], int]) -> bool:
+    """Grade every item of every suite; True where each has a measured grade."""
+    run.side.prepare()
+    planned = [
+        one
+        for name, exam in run.exams.items()
+        for one in passes(exam, list(exam.exam.items), purpose, range(repeats(name)))
+    ]
+    outcome = await run.session.grade(planned, purpose.value)
+    for name in run.exams:
+        book = run.books.setdefault(name, Gradebook())
+        into(book, (row for row in outcome.rows.values() if row.suite == name))
+    return not outcome.not_made and not any(row.grade.unmeasured for row in outcome.rows.values())
+
+
+def single_result(run: SingleRun, complete: bool, *, gate: bool) -> Result:
+    """What the revision shows.
+
+    :param gate: whether the policy's absolute limits (floors, inversion rate) make it fail.
+    """
+    suites = tuple(_suite(run, name, complete, gate) for name in run.exams)
+    verdicts = {s.verdict for s in suites}
+    verdict = next((v for v in (GateVerdict.FAIL, GateVerdict.ERROR) if v in verdicts), GateVerdict.PASS)
+    config = run.side.config
+    code = {GateVerdict.FAIL: 1, GateVerdict.ERROR: 3}.get(verdict, 0)
+    words = {
+        GateVerdict.PASS: "Graded",
+        GateVerdict.FAIL: "Below the policy's limits",
+        GateVerdict.ERROR: "Could not measure everything",
+    }
+    why = "; ".join(w for s in suites for w in s.why)
+    return Result(
+        tool_version=__version__,
+        verdict=verdict,
+        mode=Mode.BLOCK.value,
+        exit_code=code,
+        headline=words[verdict] + (f": {why}" if why else ""),
+        base=run.revision,
+        head=run.revision,
+        config_path="",
+        suites=suites,
+        cost=run.session.cost() if run.session else Cost(),
+        quote=config.report.quote,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult:
+    exam, book, config = run.exams[name], run.books[name], run.side.config
+    grader = config.graders[exam.name]
+    reading = Reading(grader.contract.scale)
+    readings = ReadingPair(reading, reading)
+    claims = exam.exam.claims
+    settled = {c.id: _inverted(c, book, reading) for c in claims.values() if c.kind is ClaimKind.RUNGS}
+    found = outcomes(claims, set(claims), book, readings, None)
+    found = [
+        o if o.claim.id not in settled or o.head is None else type(o)(o.claim, None, int(settled[o.claim.id]), True)
+        for o in found
+    ]
+    rows = mutator_rows(
+        found,
+        config.policy.kill_rate,
+        exam.exam.applicability,
+        frozenset(),
+        {n: m.polarity.value for n, m in registry().items()},
+    )
+    view = View(
+        suite=name,
+        grader=exam.name,
+        book=book,
+        readings=readings,
+        items=exam.exam.items,
+        before=exam.exam.before,
+        quote=config.report.quote,
+    )
+    findings: list[Finding] = absolute_findings({o.claim.id: o.head for o in found}, claims, view)
+    why: list[str] = []
+    findings += [
+        Finding(
+            kind=FindingKind.KILL_RATE,
+            status=FindingStatus.ABSOLUTE,
+            blocking=gate,
+            suite=name,
+            grader=exam.name,
+            mutator=row.mutator,
+            severity=3.5,
+            head=f"{row.head.k} of {row.head.n}",
+            expected=f"{row.floor:.0%}",
+            sentence=f"{row.mutator}: {row.head.k} of {row.head.n} killed, floor {row.floor:.0%}",
+        )
+        for row in rows
+        if row.standing is Standing.BELOW and row.head is not None and row.floor is not None
+    ]
+    pairs = rate(o.head for o in found if o.claim.kind is ClaimKind.RUNGS)
+    limit = config.policy.max_inversion_rate
+    if limit is not None and pairs.n and (pairs.n - pairs.k) / pairs.n > limit:
+        findings.append(
+            Finding(
+                kind=FindingKind.INVERSION_RATE,
+                status=FindingStatus.ABSOLUTE,
+                blocking=gate,
+                suite=name,
+                grader=exam.name,
+                sentence=f"{pairs.n - pairs.k} of {pairs.n} adjacent rungs are out of order",
+                expected=f"at most {limit:.1%}",
+                severity=1.5,
+            )
+        )
+    known = [x for x in run.side.suites[name].ladders if f"rung/{x.id}/0" in exam.exam.items]
+    views = [
+        ladder_view(x, lambda item: list(book.of(exam.side, Purpose.SCREEN, item).values()), reading) for x in known
+    ]
+    verdict = GateVerdict.PASS
+    measured = sum(o.head is not None for o in found)
+    if not complete or not measured:
+        verdict = GateVerdict.ERROR
+        why.append(run.session.budget.exhausted or f"{measured} of {len(found)} claims could be measured")
+        why += sorted({g.error.message for g in book.grades(exam.side) if g.unmeasured and g.error})[:3]
+    elif any(f.blocking for f in findings):
+        verdict = GateVerdict.FAIL
+        why += [f.sentence for f in findings if f.blocking][:5]
+    got = sum(bool(book.of(exam.side, Purpose.SCREEN, i)) for i in exam.exam.items)
+    checks = grader if isinstance(grader, ChecksGrader) else None
+    return SuiteResult(
+        name=name,
+        grader=exam.name,
+        kind=grader.kind,
+        role=grader.contract.role,
+        verdict=verdict,
+        why=tuple(why),
+        affected=len(exam.exam.items),
+        items=len(exam.exam.items),
+        graded=Rate(k=got, n=got, planned=len(exam.exam.items)),
+        audits=audit_rows(found),
+        mutators=rows,
+        checks=check_rows(claims, book, [c.name or c.type for c in checks.checks] if checks else ()),
+        ladders=LadderStats(
+            ladders=len(views),
+            pairs=pairs,
+            inversions=pairs.n - pairs.k,
+            flat=len(flat(views, config.policy.min_spread)),
+            unstable=sum(v.unstable for v in views),
+            cited=total([v.cited for v in views]),
+            coverage=coverage(run.side.suites[name].ladders, {c.question for c in run.side.suites[name].cases}),
+        )
+        if views
+        else LadderStats(),
+        findings=tuple(sorted(findings, key=lambda f: (not f.blocking, -f.severity, f.claim or ""))),
+        baseline="none: one revision on its own",
+        served_models=tuple(sorted({g.served_model for g in book.grades(exam.side) if g.served_model})),
+    )
+
+
+def _inverted(claim: Claim, book: Gradebook, reading: Reading) -> bool:
+    """Whether the better rung stands below the worse one: by cross pairs of the repeats, at least 90 % of them."""
+    levels = [
+        [v for g in book.of(Side.HEAD, Purpose.SCREEN, item).values() if (v := reading.level(g)) is not None]
+        for item in claim.items
+    ]
+    low, high = levels
+    return bool(low and high) and confirmed_inversion(low, high)
