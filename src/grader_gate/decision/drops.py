@@ -24,6 +24,9 @@ FUTILE = (0.5, 0.35, 0.25, 0.2, 0.15, 0.1)
 FUTILE_FROM = 12
 """Pairs of runs a scope needs before it can be dropped early: fewer say too little."""
 
+LOWEST, HIGHEST = 0, 1
+"""Places of the two bounds of p in ``Alarm.p_looks``."""
+
 
 class State(Enum):
     """Where an alarm stands."""
@@ -183,35 +186,36 @@ def follow(found: Sequence[Alarm], settings: Settings) -> None:
         done = min(alarm.passes, *(_complete(m, alarm.offset) for m in alarm.members))
         for stop in range(1, done + 1):
             alarm.p_looks.append(fresh_p(alarm.members, alarm.offset, alarm.offset + stop))
-            if _futile(alarm):
+            if _futile(alarm, stop, LOWEST):
                 break
     for family in ([a for a in raised if not a.tags], [a for a in raised if a.tags]):
         left = list(family)
-        while left:
-            reached = [a for a in left if _may_block(a, settings.confirm_p / len(left), 1)]
-            if not reached:
-                break
+        while reached := [a for a in left if _surely_blocks(a, settings.confirm_p / len(left))]:
             best = min(reached, key=lambda a: (a.p_looks[-1][1], a.scope))
             best.state = State.BLOCKED
             left.remove(best)
         for alarm in left:
-            if _futile(alarm) or len(alarm.p_looks) == alarm.passes:
-                doubt = _may_block(alarm, settings.confirm_p / len(left), 0)
+            if len(alarm.p_looks) == alarm.passes or _futile(alarm, len(alarm.p_looks), LOWEST):
+                limits = spend(alarm.passes, settings.confirm_p / len(left))
+                doubt = any(p[LOWEST] <= limit for p, limit in zip(alarm.p_looks, limits, strict=False))
                 alarm.state = State.UNDECIDED if doubt else State.CLEARED
 
 
-def _futile(alarm: Alarm) -> bool:
-    """Whether the last look is so far from a drop that more passes are not worth their price."""
-    looks = len(alarm.p_looks)
+def _futile(alarm: Alarm, looks: int, bound: int) -> bool:
+    """Whether the last of these looks is so far from a drop that more passes are not worth their price."""
     if not looks or looks * len(alarm.members) < FUTILE_FROM:
         return False
-    return alarm.p_looks[-1][0] > FUTILE[min(looks, len(FUTILE)) - 1]
+    return alarm.p_looks[looks - 1][bound] > FUTILE[min(looks, len(FUTILE)) - 1]
 
 
-def _may_block(alarm: Alarm, total: float, bound: int) -> bool:
-    """Whether p reached its limit at some look: surely (bound 1), or if runs not measured are in favour (bound 0)."""
-    limits = spend(alarm.passes, total)
-    return any(p[bound] <= limit for p, limit in zip(alarm.p_looks, limits, strict=False))
+def _surely_blocks(alarm: Alarm, total: float) -> bool:
+    """Whether p reaches its limit at some look, and no run that was not measured could have ended it before."""
+    for look, ((_, p), limit) in enumerate(zip(alarm.p_looks, spend(alarm.passes, total), strict=False), start=1):
+        if p <= limit:
+            return True
+        if _futile(alarm, look, HIGHEST):
+            return False
+    return False
 
 
 def _complete(member: Screened, offset: int) -> int:
