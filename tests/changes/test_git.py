@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from grader_gate.changes.diff import changed_files, changed_lines
 from grader_gate.changes.git import Git, GitError, GitMissing, NotARepository, ObjectMissing, UnknownRevision, printable
 from grader_gate.changes.tree import GitTree
 from grader_gate.changes.worktree import WorkTree
@@ -173,19 +175,19 @@ def test_a_hostile_configuration_runs_nothing(repo: Repo, tmp_path: Path) -> Non
                 "credential.helper", "pager.ls-tree", "gpg.program"):  # fmt: skip
         repo.git("config", key, str(program))
     repo.git("config", "core.hooksPath", str(hooks))
+    repo.git("config", "core.worktree", str(tmp_path))
     repo.git("config", "protocol.ext.allow", "always")
     repo.git("config", "remote.origin.url", f"ext::{program}")
     repo.git("config", "remote.origin.promisor", "true")
-    repo.write({"a": "three\n"})
+    repo.write({"a": "three\n"})  # from here on `git` in a test would run the program too
     (repo.root / "hooks" / "README").write_text("x")
     canary.unlink(missing_ok=True)  # `git config` itself is the test's doing
-    from grader_gate.changes.diff import changed_files, changed_lines
-
     with Git(repo.root, env=ENV) as git:
         base, head, work = GitTree(git, first), GitTree(git, second), WorkTree(git)
         assert git.resolve("HEAD") == second
         assert [f.path for f in changed_files(git, base, head)] == ["a"]
         assert "a" in [f.path for f in changed_files(git, head, work)]
+        assert "evil.sh" not in work.entries
         assert changed_lines(base, work, "a") == (1,)
         assert git.merge_base(first, second) == first
         with pytest.raises(ObjectMissing):
@@ -193,6 +195,9 @@ def test_a_hostile_configuration_runs_nothing(repo: Repo, tmp_path: Path) -> Non
         with pytest.raises(UnknownRevision):
             git.resolve("1" * 40)
     assert not canary.exists(), canary.read_text()
+    repo.git("config", "--unset", "core.worktree")
+    subprocess.run(["git", "diff", "HEAD"], cwd=repo.root, env=ENV, capture_output=True, check=False)
+    assert canary.exists(), "git as it is would have run them: the test shows something"
 
 
 def test_the_callers_own_git_variables_do_not_reach_git(repo: Repo, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from grader_gate.changes.goalposts import goalposts, notices
 from grader_gate.changes.matching import compare_rungs, match_cases, match_ladders
 from grader_gate.config import Config, Contract
-from grader_gate.model import GoldenCase, Ladder, Location, Rung, Suite
+from grader_gate.model import GoldenCase, Ladder, Location, Rubric, Rung, Suite
 from grader_gate.result import Goalpost
 
 CONFIG: dict[str, Any] = {
@@ -361,6 +361,18 @@ def test_what_a_ladder_may_do(ladders: list[Ladder]) -> None:
     assert found(suites=with_suite(ladders=ladders)) == []
 
 
+def test_an_edited_rubric_file_edits_no_case() -> None:
+    def with_rubric(**more: Any) -> GoldenCase:
+        return case("a", rubric=Rubric(text="old", path="rubric.md")).model_copy(update=more)
+
+    new = with_rubric(rubric=Rubric(text="new", path="rubric.md"))
+    assert match_cases([with_rubric()], [new]).unchanged == ((with_rubric(), new),)
+    renamed = new.model_copy(update={"id": "b"})
+    assert match_cases([with_rubric()], [renamed]).renamed == ((with_rubric(), renamed),)
+    inline = with_rubric(rubric=Rubric(text="new"))
+    assert match_cases([with_rubric(rubric=Rubric(text="old"))], [inline]).edited != ()
+
+
 def test_swapped_ids_are_renames() -> None:
     a, b = case("a"), case("b")
     swapped = [b.model_copy(update={"id": "a"}), a.model_copy(update={"id": "b"})]
@@ -436,6 +448,8 @@ def test_ladders_are_matched_like_cases() -> None:
         ("providers.q", {"base_url": "https://other.example"}, "providers.q is added; it takes effect once merged"),
         ("graders.hint.contract.inputs", ["question", "answer"],
          "graders.hint.contract.inputs: answer → question, answer; what it was validated for may no longer hold"),
+        ("graders.judge.contract.abstains", True,
+         "graders.judge.contract.abstains: the grader may now decline to judge"),
         ("graders.judge.contract.served_model", None, "graders.judge.contract.served_model is no longer pinned"),
     ],
 )  # fmt: skip

@@ -72,8 +72,8 @@ class Git:
         self._env = {name: value for name, value in env.items() if name in _KEPT}
         self._batch: _Batch | None = None
         self._lock = threading.Lock()
-        bare = (self.root / "HEAD").is_file() and (self.root / "objects").is_dir()
-        if not (self.root / ".git").exists() and not bare:
+        self._bare = not (self.root / ".git").exists()
+        if self._bare and not ((self.root / "HEAD").is_file() and (self.root / "objects").is_dir()):
             raise NotARepository(
                 f"{printable(str(root))}: not the top folder of a git repository; check the repository out with git, "
                 "or run from its top folder"
@@ -135,6 +135,8 @@ class Git:
             "GIT_PAGER": "cat",
             "GIT_CONFIG_COUNT": str(len(settings)),
         }
+        if not self._bare:
+            env["GIT_WORK_TREE"] = str(self.root)  # whatever `core.worktree` says
         for index, (key, value) in enumerate(settings):
             env[f"GIT_CONFIG_KEY_{index}"], env[f"GIT_CONFIG_VALUE_{index}"] = key, value
         return env
@@ -269,7 +271,14 @@ class _Batch:
 
     def __init__(self, command: list[str], cwd: Path, env: dict[str, str]) -> None:
         self._process = subprocess.Popen(
-            command, cwd=cwd, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # Ctrl-C is for us to handle: the child ends when its input does.
+            process_group=0 if os.name == "posix" else None,
         )
         # A caller that forgets to close leaves no process behind.
         self._end = weakref.finalize(self, _end_process, self._process)

@@ -5,11 +5,11 @@ Raising or adding is no goalpost; neither is renaming a case or editing its text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from grader_gate.changes import loosened
 from grader_gate.changes.loosened import Catalogue, Keys
-from grader_gate.changes.matching import compare_rungs, match_cases, match_ladders
+from grader_gate.changes.matching import compare_rungs, content, match_cases, match_ladders
 from grader_gate.changes.workflows import WorkflowChange, workflow_goalposts
 from grader_gate.config import DEFAULT_PATH, Config, GraderBase
 from grader_gate.model import GoldenCase, Ladder, Location, Suite
@@ -79,6 +79,8 @@ def notices(base: Config, head: Config) -> list[Notice]:
         if before.inputs != after.inputs:
             seen = f"{', '.join(before.inputs)} → {', '.join(after.inputs)}"
             found.append(f"graders.{new_name}.contract.inputs: {seen}; what it was validated for may no longer hold")
+        if after.abstains and not before.abstains:
+            found.append(f"graders.{new_name}.contract.abstains: the grader may now decline to judge")
         if before.served_model is not None and after.served_model is None:
             found.append(f"graders.{new_name}.contract.served_model is no longer pinned")
     return [Notice(message=message) for message in found]
@@ -125,20 +127,19 @@ def _is_rename(grader: GraderBase, base: Config) -> bool:
 
 
 class _Elsewhere:
-    """In which of head's suites a content stands; hashed only when a case is missed."""
+    """In which of head's suites a content stands; looked up only when a case is missed."""
 
     def __init__(self, suites: Mapping[str, Suite]) -> None:
         self._suites = suites
-        self._found: dict[str, dict[str, None]] | None = None
+        self._found: dict[Hashable, dict[str, None]] | None = None
 
-    def __call__(self, content_digest: str, suite: str) -> list[str]:
+    def __call__(self, one: GoldenCase | Ladder, suite: str) -> list[str]:
         if self._found is None:
             self._found = {}
             for name, held in self._suites.items():
-                digests = [case.content_digest for case in held.cases]
-                for one in (*digests, *(ladder.content_digest for ladder in held.ladders)):
-                    self._found.setdefault(one, {})[name] = None
-        return [name for name in self._found.get(content_digest, {}) if name != suite]
+                for key in (*map(content, held.cases), *map(content, held.ladders)):
+                    self._found.setdefault(key, {})[name] = None
+        return [name for name in self._found.get(content(one), {}) if name != suite]
 
 
 def _cases(suite: str, base: Suite, head: Suite, elsewhere: _Elsewhere, config_path: str) -> Iterator[Goalpost]:
@@ -191,7 +192,7 @@ def _missing(
     for one in gone:
         # The line it had means nothing on head.
         location = Location(path=one.location.path if one.location is not None else config_path)
-        if names := elsewhere(one.content_digest, suite):
+        if names := elsewhere(one, suite):
             moved.append((f"{one.id}: now only in {', '.join(names)}", location))
         else:
             deleted.append((one.id, location))

@@ -66,7 +66,7 @@ class LadderMatches:
 
 def match_cases(base: Sequence[GoldenCase], head: Sequence[GoldenCase]) -> CaseMatches:
     """Match the cases of two versions of a suite. Ids are unique on each side; contents need not be."""
-    pairs, added, deleted = _match(base, head, _case_content, lambda case: case.expected)
+    pairs, added, deleted = _match(base, head, lambda case: case.expected)
     edited, relabelled, retagged, renamed, changed, unchanged = (
         list[tuple[GoldenCase, GoldenCase]]() for _ in range(6)
     )
@@ -74,7 +74,7 @@ def match_cases(base: Sequence[GoldenCase], head: Sequence[GoldenCase]) -> CaseM
         old, new = pair
         differs = False
         for found, holds in (
-            (edited, _case_content(old) != _case_content(new)),
+            (edited, content(old) != content(new)),
             (relabelled, old.expected is not new.expected),
             (retagged, set(old.tags) != set(new.tags)),
             (renamed, old.id != new.id),
@@ -91,12 +91,12 @@ def match_cases(base: Sequence[GoldenCase], head: Sequence[GoldenCase]) -> CaseM
 
 def match_ladders(base: Sequence[Ladder], head: Sequence[Ladder]) -> LadderMatches:
     """Match the ladders of two versions of a suite."""
-    pairs, added, deleted = _match(base, head, _ladder_content, lambda ladder: len(ladder.rungs))
+    pairs, added, deleted = _match(base, head, lambda ladder: len(ladder.rungs))
     unchanged, changed, edited, retagged, renamed = (list[tuple[Ladder, Ladder]]() for _ in range(5))
     dropped, reordered = [], []
     for old, new in pairs:
         lost, turned, _ = compare_rungs(old.rungs, new.rungs)
-        is_edited = _ladder_content(old) != _ladder_content(new)
+        is_edited = content(old) != content(new)
         is_retagged, is_renamed = set(old.tags) != set(new.tags), old.id != new.id
         if lost:
             dropped.append((old, new, lost))
@@ -159,20 +159,18 @@ def _neighbours(order: Sequence[int], level: Callable[[int], float]) -> list[tup
     return [(low, high) for a, b in pairwise(groups) for low in a for high in b]
 
 
-def _case_content(case: GoldenCase) -> Hashable:
-    # What the content digest covers, compared without hashing it: most cases of a large suite are unchanged.
-    rubric = case.rubric and case.rubric.render()
-    return case.question, case.reference, rubric, case.answer, tuple((s.id, s.text) for s in case.sources)
+def content(one: GoldenCase | Ladder) -> Hashable:
+    """What makes a case or ladder the same one under any name, compared without hashing: most are unchanged.
 
-
-def _ladder_content(ladder: Ladder) -> Hashable:
-    rubric = ladder.rubric and ladder.rubric.render()
-    rungs = tuple((r.level, r.answer) for r in ladder.rungs)
-    return ladder.question, ladder.reference, rubric, rungs, tuple((s.id, s.text) for s in ladder.sources)
+    A rubric in a file belongs to the grader's side, so that an edit of the file edits no case.
+    """
+    rubric = one.rubric and (one.rubric.path or one.rubric.render())
+    graded = one.answer if isinstance(one, GoldenCase) else tuple((r.level, r.answer) for r in one.rungs)
+    return one.question, one.reference, rubric, graded, tuple((s.id, s.text) for s in one.sources)
 
 
 def _match(
-    base: Sequence[T], head: Sequence[T], content: Callable[[T], Hashable], tie: Callable[[T], Hashable]
+    base: Sequence[T], head: Sequence[T], tie: Callable[[T], Hashable]
 ) -> tuple[list[tuple[T, T]], list[T], list[T]]:
     """Pairs in base's order, what only head has, what only base has.
 
