@@ -229,7 +229,7 @@ def failing(**changes) -> Result:
     )  # fmt: skip
     screen = suite(
         GateVerdict.NOT_APPLICABLE, name="style", grader="tone", role=Role.SCREEN, changes=(), affected=0, items=30,
-        graded=None, baseline=None,
+        graded=None, baseline=None, served_models=(),
     )  # fmt: skip
     common = {
         "suites": (screen, main),
@@ -279,7 +279,7 @@ def error() -> Result:
 
 
 def not_applicable() -> Result:
-    untouched = suite(GateVerdict.NOT_APPLICABLE, changes=(), affected=0, graded=None)
+    untouched = suite(GateVerdict.NOT_APPLICABLE, changes=(), affected=0, graded=None, served_models=())
     return result(
         GateVerdict.NOT_APPLICABLE, "This pull request changes no grader.", 0, suites=(untouched,), report_url=None
     )

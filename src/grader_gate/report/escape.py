@@ -167,6 +167,12 @@ def html(text: str, limit: int = 20_000) -> str:
     return _html.escape(html_text(text, limit), quote=True)
 
 
+def html_prose(text: str, limit: int = 2_000) -> str:
+    """A sentence of ours that may hold foreign names, as HTML, with `backticked` parts in code type."""
+    pieces = _TICKS.split(html_text(text, limit))
+    return "".join(f"<code>{_html.escape(p)}</code>" if i % 2 else _html.escape(p) for i, p in enumerate(pieces))
+
+
 _COMMAND = re.compile(r":(?=:)|#(?=#\[)")
 
 
