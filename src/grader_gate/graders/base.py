@@ -31,9 +31,11 @@ class Call:
 
     :ivar seed: differs between repeats and purposes, equal between runs of the program; for callables that take a
         seed, never sent to a model on its own.
+    :ivar repeat: which repeat of the request, from 0; for ``replay``, which plays the recorded one.
     """
 
     seed: int = 0
+    repeat: int = 0
 
 
 class Grader(Protocol):
@@ -73,6 +75,13 @@ class Grader(Protocol):
         """Render what would be sent; pure, and shows the grader only the inputs its contract names.
 
         :raises grader_gate.errors.UsageError: an unknown or unfilled variable, an input the item lacks.
+        """
+        ...
+
+    async def prepare(self) -> None:
+        """Find what would fail every call, before the first: a broken prompt, a missing key, a callable not found.
+
+        :raises grader_gate.errors.UsageError: what is wrong and how to mend it.
         """
         ...
 

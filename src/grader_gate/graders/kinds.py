@@ -33,3 +33,10 @@ def python(parts: Parts) -> Grader:
     from grader_gate.graders.python import PythonGrader
 
     return PythonGrader(parts.name, parts.config, parts.tree, parts.code_dir, parts.environ, parts.source_digest)
+
+
+def replay(parts: Parts) -> Grader:
+    """See :mod:`grader_gate.graders.replay`."""
+    from grader_gate.graders.replay import ReplayGrader
+
+    return ReplayGrader(parts.name, parts.config, parts.tree, parts.ledger_rows)
