@@ -1,6 +1,6 @@
 """How close the engine comes to what the latency allows: 1,000 chat calls of 200 ms on the loopback.
 
-``python benchmarks/engine.py [--quick] [--json FILE] [--peer]``
+``python benchmarks/engine.py [--quick] [--json FILE] [--peer [FOLDER]]``
 
 The real engine calls through the real chat grader, with ledger and cache on disk; the model server is a process of
 its own. The ratio is wall time ÷ (calls × latency ÷ concurrency): 1 is perfect. ``--peer`` gives promptfoo from npm
@@ -71,13 +71,13 @@ class ModelServer:
     process: subprocess.Popen[str]
     base_url: str
 
-    def counts(self) -> dict[str, int]:
-        """Requests since the last question, and the most that were in flight."""
+    def counts(self) -> dict[str, float]:
+        """Since the last question: replies, most in flight, seconds from the first request to the last reply."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        counts: dict[str, int] = json.loads(self.process.stdout.readline())
+        counts: dict[str, float] = json.loads(self.process.stdout.readline())
         return counts
 
 
@@ -162,7 +162,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="measure once, not three times (under a minute)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
-    parser.add_argument("--peer", action="store_true", help="give promptfoo (npm) the same work")
+    parser.add_argument(
+        "--peer",
+        nargs="?",
+        const="",
+        metavar="FOLDER",
+        help="give promptfoo the same work; FOLDER has it installed (npm install promptfoo node@22), else npm does it",
+    )
     options = parser.parse_args()
     figures: dict[str, Any] = {}
     passed = True
@@ -189,10 +195,11 @@ def main() -> int:
         passed &= rss_mb < RSS_LIMIT_MB
         figures["peak_rss_mb"] = round(rss_mb, 1)
         print(f"grader-gate: peak memory {rss_mb:.0f} MB (below {RSS_LIMIT_MB})")
-        if options.peer:
+        if options.peer is not None:
             from peer.promptfoo import measure_peer
 
-            figures["peer"] = measure_peer(server.base_url, items(CALLS), LATENCY_S, list(LIMITS), PROMPT)
+            installed = Path(options.peer).resolve() if options.peer else None
+            figures["peer"] = measure_peer(server, items(CALLS), LATENCY_S, list(LIMITS), PROMPT, installed)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
     return 0 if passed else 1

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import sys
+from dataclasses import dataclass
 
 REPLY = {
     "id": "chatcmpl-benchmark",
@@ -38,15 +39,31 @@ RESPONSE = (
 )
 
 
-class Server(asyncio.Protocol):
-    """One connection: whole requests in, one reply each, ``latency_s`` later."""
+@dataclass
+class Counts:
+    """What was seen since the last question.
 
-    served = 0
-    in_flight = 0
-    most_in_flight = 0
+    :ivar served: replies sent. :ivar most_in_flight: most requests that waited at once.
+    :ivar first: time of the first request, :ivar last: of the last reply, seconds on one clock.
+    """
 
-    def __init__(self, latency_s: float) -> None:
-        self._latency_s = latency_s
+    served: int = 0
+    in_flight: int = 0
+    most_in_flight: int = 0
+    first: float | None = None
+    last: float = 0.0
+
+    def report(self) -> str:
+        """One line of JSON."""
+        span_s = 0.0 if self.first is None else self.last - self.first
+        return json.dumps({"served": self.served, "most_in_flight": self.most_in_flight, "span_s": span_s})
+
+
+class Connection(asyncio.Protocol):
+    """Whole requests in, one reply each, ``latency_s`` later."""
+
+    def __init__(self, latency_s: float, counts: Counts) -> None:
+        self._latency_s, self._counts = latency_s, counts
         self._buffer = bytearray()
         self._transport: asyncio.Transport | None = None
 
@@ -67,13 +84,16 @@ class Server(asyncio.Protocol):
             if len(self._buffer) < end + 4 + length:
                 return
             del self._buffer[: end + 4 + length]
-            Server.in_flight += 1
-            Server.most_in_flight = max(Server.most_in_flight, Server.in_flight)
-            asyncio.get_running_loop().call_later(self._latency_s, self._reply)
+            loop, counts = asyncio.get_running_loop(), self._counts
+            counts.first = loop.time() if counts.first is None else counts.first
+            counts.in_flight += 1
+            counts.most_in_flight = max(counts.most_in_flight, counts.in_flight)
+            loop.call_later(self._latency_s, self._reply)
 
     def _reply(self) -> None:
-        Server.served += 1
-        Server.in_flight -= 1
+        self._counts.served += 1
+        self._counts.in_flight -= 1
+        self._counts.last = asyncio.get_running_loop().time()
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(RESPONSE)
 
@@ -81,13 +101,14 @@ class Server(asyncio.Protocol):
 async def serve(latency_s: float) -> None:
     """Serve until standard input ends; each line that comes in is answered with the counts so far, then reset."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Server(latency_s), "127.0.0.1", 0, backlog=1024)
+    counts = Counts()
+    server = await loop.create_server(lambda: Connection(latency_s, counts), "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
     lines = asyncio.StreamReader()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     while await lines.readline():
-        print(json.dumps({"served": Server.served, "most_in_flight": Server.most_in_flight}), flush=True)
-        Server.served = Server.most_in_flight = 0
+        print(counts.report(), flush=True)
+        counts.served, counts.most_in_flight, counts.first = 0, 0, None
     server.close()
 
 
