@@ -1,8 +1,8 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.action.job import TOKEN, Job, make_job
+from tests.action.job import TOKEN, Job, Origin, make_job, make_origin
 from tests.servers.github_server import GitHubServer
 
 
@@ -13,11 +13,27 @@ def server() -> Iterator[GitHubServer]:
     assert running.violations == [], running.violations
 
 
+@pytest.fixture(scope="session")
+def template(tmp_path_factory) -> Origin:
+    return make_origin(tmp_path_factory.mktemp("template") / "origin")
+
+
 @pytest.fixture
-def job(server, tmp_path) -> Iterator[Job]:
-    made = make_job(server, tmp_path)
-    yield made
-    assert TOKEN not in made.log
-    for name in ("output", "summary"):
-        path = made.files / name
-        assert not path.exists() or TOKEN not in path.read_text(encoding="utf-8")
+def new_job(server, template, tmp_path) -> Iterator[Callable[..., Job]]:
+    made: list[Job] = []
+
+    def make(**options) -> Job:
+        made.append(make_job(server, template, tmp_path, **options))
+        return made[-1]
+
+    yield make
+    for job in made:
+        assert TOKEN not in job.log
+        for name in ("output", "summary"):
+            path = job.files / name
+            assert not path.exists() or TOKEN not in path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def job(new_job) -> Job:
+    return new_job()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import os
 import re
-from dataclasses import dataclass, field
+import shutil
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +125,16 @@ class Job:
         return [run["conclusion"] for run in self.server.check_runs]
 
 
-def make_job(server: GitHubServer, tmp: Path, *, depth: int = 2, result: Result | None = None) -> Job:
-    origin = make_origin(tmp / "origin")
+def copy_origin(template: Origin, to: Path) -> Origin:
+    """An origin of one's own to change; much faster than to make it anew."""
+    shutil.copytree(template.repo.root, to)
+    copied = copy.copy(template.repo)
+    copied.root = to
+    return replace(template, repo=copied)
+
+
+def make_job(server: GitHubServer, template: Origin, tmp: Path, *, depth: int = 2, result: Result | None = None) -> Job:
+    origin = copy_origin(template, tmp / "origin")
     header = f"http.{server.url}/.extraheader"
     workspace = checkout(origin, tmp / "workspace", depth=depth, header=header)
     server.git_repo = origin.repo.root

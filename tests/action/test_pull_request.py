@@ -10,7 +10,7 @@ from grader_gate.changes.git import ObjectMissing
 from grader_gate.errors import UsageError
 from grader_gate.report.marker import parse_header
 from grader_gate.result import Result
-from tests.action.job import TOKEN, checkout, make_job
+from tests.action.job import TOKEN, checkout
 from tests.report import fixtures
 from tests.servers.github_server import Fault, Token
 
@@ -111,8 +111,8 @@ def test_a_re_run_updates_comment_and_check_of_the_same_head(job, server):
 
 
 @pytest.mark.parametrize("depth", [1, 2, 50])
-def test_every_depth_of_clone_compares_the_same_commits(server, tmp_path, depth):
-    job = make_job(server, tmp_path, depth=depth)
+def test_every_depth_of_clone_compares_the_same_commits(server, depth, new_job):
+    job = new_job(depth=depth)
     assert job.run() == 1
     assert (job.measure.calls[0]["base"], job.measure.calls[0]["head"]) == (job.origin.main, job.origin.merge)
     assert job.measure.prompts == [b"old\n", b"new\n"]
@@ -122,8 +122,8 @@ def test_every_depth_of_clone_compares_the_same_commits(server, tmp_path, depth)
     assert TOKEN not in (job.workspace / ".git/config").read_text(encoding="utf-8")
 
 
-def test_a_checkout_of_the_head_alone_is_completed(server, tmp_path):
-    job = make_job(server, tmp_path)
+def test_a_checkout_of_the_head_alone_is_completed(server, tmp_path, new_job):
+    job = new_job()
     job.workspace = checkout(job.origin, tmp_path / "other", depth=1, ref="refs/heads/feature")
     job.env["GITHUB_WORKSPACE"] = str(job.workspace)
     assert job.run() == 1
@@ -142,8 +142,8 @@ def test_a_stale_payload_falls_back_to_the_merge_base(job, server):
     assert "the tested commit is not the merge of this head" in job.log
 
 
-def test_a_commit_that_cannot_be_fetched_is_an_error_and_not_green(server, tmp_path):
-    job = make_job(server, tmp_path, depth=1)
+def test_a_commit_that_cannot_be_fetched_is_an_error_and_not_green(server, new_job):
+    job = new_job(depth=1)
     server.git_repo = None
     assert job.run() == 3
     assert job.measure.calls == []
@@ -153,8 +153,8 @@ def test_a_commit_that_cannot_be_fetched_is_an_error_and_not_green(server, tmp_p
     assert job.outputs["verdict"] == "error"
 
 
-def test_a_private_repository_needs_the_token_to_fetch(server, tmp_path):
-    job = make_job(server, tmp_path, depth=1)
+def test_a_private_repository_needs_the_token_to_fetch(server, new_job):
+    job = new_job(depth=1)
     del job.env["INPUT_TOKEN"]
     assert job.run() == 3
     assert server.check_runs == []
@@ -326,8 +326,8 @@ def test_a_key_keeps_comment_and_check_apart(job, server):
     assert [parse_header(b)["key"] for b in server.bodies(1)] == ["", "nightly"]
 
 
-def test_results_that_the_head_brings_along_are_refused(server, tmp_path):
-    job = make_job(server, tmp_path)
+def test_results_that_the_head_brings_along_are_refused(server, tmp_path, new_job):
+    job = new_job()
     repo = job.origin.repo
     repo.git("checkout", "-q", "feature")
     head = repo.commit({"grader-gate-report/ledger.jsonl": "forged\n"})
