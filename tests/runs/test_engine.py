@@ -140,6 +140,15 @@ def test_seeds_differ_by_repeat_and_purpose_and_are_equal_on_both_sides():
     assert all(0 <= seed < 2**32 for seed in other | same)
 
 
+async def until(true):
+    """Let the loop turn until something holds; a thousand rounds are more than any of these tests needs."""
+    for _ in range(1000):
+        if true():
+            return
+        await asyncio.sleep(0)
+    pytest.fail("it never came true")
+
+
 class Doors:
     """Holds calls until the test lets them go."""
 
@@ -188,8 +197,7 @@ async def test_a_grader_that_hangs_does_not_hold_up_another(tmp_path):
     with ledger_at(tmp_path) as ledger:
         task = asyncio.create_task(go(plans, {BASE: stuck, HEAD: free}, ledger, concurrency=4))
         await doors.until(1)
-        while len(free.calls) < 20:
-            await asyncio.sleep(0)
+        await until(lambda: len(free.calls) == 20)
         stuck.gate = None
         doors.open()
         assert (await task).made == 40
@@ -255,6 +263,19 @@ async def test_an_exception_of_a_grader_is_an_unmeasured_row_naming_it(tmp_path)
     assert outcome.rows[plan("a").key].grade.verdict is GradeVerdict.CORRECT
 
 
+async def test_a_grader_that_cancels_itself_loses_its_grade_not_the_run(tmp_path):
+    def answer(item, call):
+        if item.id == "golden/b":
+            raise asyncio.CancelledError
+        return correct(item, call)
+
+    with ledger_at(tmp_path) as ledger:
+        outcome = await go([plan("a"), plan("b"), plan("c")], PlainGrader(answer), ledger, concurrency=1)
+    assert outcome.made == 3
+    error = outcome.rows[plan("b").key].grade.error
+    assert error.message == "grader 'g' failed instead of answering: CancelledError"
+
+
 async def test_a_usage_error_ends_the_run_and_lets_paid_calls_come_home(tmp_path):
     doors = Doors()
 
@@ -309,8 +330,7 @@ async def test_a_signal_ends_the_run_with_the_calls_in_flight_saved(tmp_path, nu
         task = asyncio.create_task(go([plan(f"{n}") for n in range(9)], grader, ledger, concurrency=3))
         await doors.until(3)
         os.kill(os.getpid(), number)
-        while signal.getsignal(number) != before:
-            await asyncio.sleep(0)
+        await until(lambda: signal.getsignal(number) == before)
         doors.open()
         with pytest.raises(RunInterruptedError, match=rf"stopped by {number.name} with 3 of 9 grades.*run the same"):
             await task

@@ -33,6 +33,7 @@ BREATHE_EVERY = 100
 """Rows taken without a call between two chances for signals to be seen."""
 
 GraderKey = tuple[Side, str]
+"""A grader of a run: its side and its name there."""
 
 
 class RunInterruptedError(GateError):
@@ -260,7 +261,11 @@ class _Run:
             return await grader.grade(planned.item, request, Call(seed=seed_of(planned)))
         except UsageError:
             raise
-        except Exception as error:  # A grader that raises is broken; its grade must not be lost, nor the run.
+        except (Exception, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
+                raise  # It is this run that ends, not the grader that cancelled something of its own.
+            # A grader that raises is broken; its grade must not be lost, nor the run.
             what = f"{type(error).__name__}: {error}".rstrip(": ")
             message = f"grader {planned.grader!r} failed instead of answering: {what}"
             return Grade(error=GradeError(kind=ErrorKind.UNMEASURED, message=message))

@@ -8,9 +8,10 @@ from typing import Any
 
 from grader_gate.config import Price, Provider
 from grader_gate.graders.base import Grader, Request
-from grader_gate.model import PlannedGrade, Side
+from grader_gate.model import PlannedGrade
 from grader_gate.result import Estimate
 from grader_gate.runs.cache import Cache, Observed
+from grader_gate.runs.engine import GraderKey
 from grader_gate.runs.ledger import Ledger
 from grader_gate.runs.reuse import stored
 
@@ -31,8 +32,6 @@ WORST_ATTEMPTS = 2
 
 OUTPUT_CAPS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 """Parameters by which the wires cap output tokens."""
-
-GraderKey = tuple[Side, str]
 
 
 @dataclass(frozen=True, slots=True)

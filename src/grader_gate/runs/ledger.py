@@ -23,7 +23,7 @@ Key = tuple[str, str, str, str, str, str, int]
 """See :attr:`grader_gate.model.PlannedGrade.key`."""
 
 SYNC_EVERY = 100
-"""Rows between two ``fsync`` calls: every row is in the kernel at once, so that only a power cut can lose some."""
+"""Paid rows between two ``fsync`` calls: each is in the kernel at once, so that only a power cut can lose some."""
 
 _LINE_START = b'{"suite":'
 """How every line written by :class:`Ledger` starts; tells a torn line from a foreign file."""
@@ -58,7 +58,8 @@ class Ledger:
         self._since_sync = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            binary = getattr(os, "O_BINARY", 0)  # Windows would turn line ends into its own.
+            self._fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | binary, 0o644)
         except OSError as error:
             raise LedgerWriteError(f"{path}: the ledger cannot be opened for writing: {error.strerror}") from error
         try:
@@ -103,7 +104,7 @@ class Ledger:
         row = row.model_copy(update={"grade": cleaned(row.grade, self._redact)})
         self._write(row.model_dump_json(exclude_defaults=True).encode() + b"\n")
         self._rows[row.key] = row
-        self._since_sync += 1
+        self._since_sync += row.reused is None
         if self._since_sync >= SYNC_EVERY:
             self.sync()
         return row
