@@ -98,6 +98,14 @@ def test_a_damaged_repository_is_not_blamed_on_the_revision(tmp_path: Path) -> N
         git.resolve("HEAD")
 
 
+def test_a_damaged_repository_is_not_replaced_by_one_around_it(repo: Repo) -> None:
+    repo.commit({"a": "1"})
+    inner = repo.root / "inner"
+    (inner / ".git").mkdir(parents=True)
+    with pytest.raises(GitError, match="failed"), Git(inner, env=ENV) as git:
+        git.resolve("HEAD")
+
+
 def test_the_repository_is_found_from_below(repo: Repo) -> None:
     repo.commit({"a/b/c": "1"})
     with Git.find(repo.root / "a" / "b", env=ENV) as git:

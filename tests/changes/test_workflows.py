@@ -143,6 +143,15 @@ def test_a_reusable_workflow_is_a_step_too() -> None:
     ]
 
 
+def test_a_gate_installed_and_called_on_one_line_is_seen() -> None:
+    base = b"on: push\njobs:\n  g:\n    steps:\n      - run: pip install grader-gate==1 && grader-gate action\n"
+    newer, worse = base.replace(b"==1", b"==2"), base.replace(b"action", b"action | tee log")
+    assert workflow_goalposts([WorkflowChange(PATH, base, newer)]) == []
+    assert [g.detail for g in workflow_goalposts([WorkflowChange(PATH, base, worse)])] == [
+        f"{PATH}: job g: run: grader-gate action → grader-gate action | tee log"
+    ]
+
+
 def test_a_new_workflow_loosens_nothing() -> None:
     assert workflow_goalposts([WorkflowChange(PATH, None, GATE.encode())]) == []
 

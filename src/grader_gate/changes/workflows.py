@@ -157,9 +157,9 @@ def _events(value: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def _commands(step: Mapping[str, Any]) -> str:
-    """The lines of ``run`` that call the gate, not those that install it."""
-    lines = str(step.get("run", "")).replace("\\\n", " ").splitlines()
-    return "\n".join(line.strip() for line in lines if _GATE.search(line) and not _INSTALL.search(line))
+    """The commands of ``run`` that call the gate, not those that install it."""
+    parts = re.split(r"&&|;|\n", str(step.get("run", "")).replace("\\\n", " "))
+    return "\n".join(part.strip() for part in parts if _GATE.search(part) and not _INSTALL.search(part))
 
 
 def _match(base: list[_Step], head: list[_Step]) -> list[tuple[_Step, _Step | None]]:
