@@ -11,7 +11,7 @@ from grader_gate.changes.workflows import (
     workflow_notices,
 )
 from grader_gate.model import Location
-from tests.changes.test_goalposts import BASE, SUITES
+from tests.changes.example import BASE, SUITES
 
 PATH = ".github/workflows/gate.yml"
 GATE = """\
