@@ -239,7 +239,8 @@ def _json_lines(text: str) -> tuple[Lines, tuple[Keys, int, int] | None]:
     keys: list[Key] = []
     opened: list[str] = []
     line, expects_key = 1, False
-    for token in re.findall(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:\n]', text):
+    for match in re.finditer(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:\n]', text):
+        token = match[0]
         mark = token[0]
         if mark == "\n":
             line += 1
