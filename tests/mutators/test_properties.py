@@ -69,7 +69,7 @@ def made(name: str, text: str) -> list[Mutant]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=TEXTS)
 def test_never_raises_and_is_deterministic(name, text):
     case = case_for(text)
@@ -84,7 +84,7 @@ def test_never_raises_and_is_deterministic(name, text):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=TEXTS)
 def test_what_mutate_returns_differs_and_keeps_the_normal_form(name, text):
     text = unicodedata.normalize("NFC", text)
@@ -103,7 +103,7 @@ def test_what_mutate_returns_differs_and_keeps_the_normal_form(name, text):
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - REPLACES))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(pieces=st.lists(st.sampled_from(PIECES), min_size=1, max_size=14))
 def test_no_protected_span_is_edited(name, pieces):
     """Every span of the text is in the mutant as it was, or is gone as a whole."""
@@ -122,7 +122,7 @@ def test_no_protected_span_is_edited(name, pieces):
             assert kept == spans
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(text=TEXTS)
 def test_attacks_keep_the_answer_and_only_add_to_it(text):
     for mutator in registry().values():

@@ -52,7 +52,8 @@ def _close_fence(text: str, fence: Protected, kept: str) -> str:
     """End the code where it is cut, with a fence like the one that opens it."""
     opening = re.match(r"(`+|~+)", text[fence.start :])
     line = text.rfind("\n", 0, fence.start) + 1
-    indent = re.sub(r"\S", " ", text[line : fence.start])
+    lead = text[line : fence.start]
+    indent = re.sub(r"\S", " ", lead) if re.fullmatch(r"(?:\s|[-*+>]|\d{1,3}[.)])*", lead) else ""
     return f"{kept}\n{indent}{opening[1] if opening else '```'}"
 
 

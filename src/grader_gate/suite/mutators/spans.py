@@ -97,7 +97,9 @@ def _inline(text: str, start: int, stop: int) -> list[Protected]:
 
 def _is_formula(content: str) -> bool:
     """Whether text between two dollar signs is mathematics rather than two prices."""
-    return bool(re.search(r"[\\^_={}<>]", content)) or (not content[0].isdigit() and " " not in content)
+    if content[0].isdigit():
+        return bool(re.search(r"[\\^_={}<>]", content)) or re.fullmatch(r"[\d.,]+", content) is not None
+    return " " not in content or bool(re.search(r"[\\^_={}<>+*/]", content))
 
 
 def _trim_address(text: str, start: int, end: int) -> int:

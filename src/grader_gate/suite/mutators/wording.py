@@ -8,7 +8,7 @@ from grader_gate.model import GoldenCase
 from grader_gate.suite.mutators.api import Mutant, MutationContext, MutatorResult, NotApplicable
 from grader_gate.suite.mutators.lexicon import Lexicon, language_of, lexicon
 from grader_gate.suite.mutators.lists import items_of
-from grader_gate.suite.mutators.sentences import sentences
+from grader_gate.suite.mutators.sentences import sentence_at, sentences
 from grader_gate.suite.mutators.spans import is_protected
 from grader_gate.suite.mutators.text import find_phrase, match_case, splice
 
@@ -66,6 +66,13 @@ def modality(text: str, case: GoldenCase, context: MutationContext) -> MutatorRe
         month = match[0] == "May" and re.search(r"\S\s+$|^$", text[: match.start()]) is not None
         following = text[match.end() :]
         if is_protected(text, *match.span()) or month or re.match(r"\s+not\b", following):
+            continue
+        if (word == "could" and re.search(r"\byou\s+$", text[: match.start()], re.I)) or re.match(
+            r"\s+you\b", following
+        ):
+            continue  # A polite request.
+        start, end = sentence_at(text, match.start(), language_of(case))
+        if text[start:end].rstrip('"”’*_)').endswith(("?", "？")):
             continue
         if word == "up to" and not re.match(r"\s+(?:\d|[$€£])", following):
             continue
