@@ -137,8 +137,8 @@ def test_every_section_has_a_place_in_the_drop_order():
 def test_a_limit_too_small_is_refused():
     with pytest.raises(ValueError, match="at least 20000"):
         render_comment(fixtures.passing(), limit=MIN_LIMIT - 1)
-    with pytest.raises(ValueError, match="at least 80000 bytes"):
-        render_body(fixtures.passing(), limit=70_000)
+    with pytest.raises(ValueError, match="at least 60000 bytes"):
+        render_body(fixtures.passing(), limit=59_999)
 
 
 def test_quote_none_quotes_nothing():

@@ -249,3 +249,39 @@ def test_html_has_no_tag(text):
 def test_our_marker_is_taken_out_of_foreign_text(sink, forged):
     assert "grader-gate" not in sink(f"a {forged} -->").lower()
     assert "marker" in sink(f"a {forged} -->")
+
+
+@given(HOSTILE)
+@example("run `a|b` and ``x`` now")
+def test_prose_is_inert(text):
+    assert_inert_inline(escape.md_prose(text))
+    assert_inert_inline(f"Say {escape.md_prose(text)} twice.")
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown", "html"),
+    [
+        ("run `make test` now", "run `make test` now", "run <code>make test</code> now"),
+        ("`a|b`", "<code>a&#124;b</code>", "<code>a|b</code>"),
+        ("one ` alone", "one &#96; alone", "one ` alone"),
+        ("``two``", "&#96;&#96;two&#96;&#96;", "``two``"),
+        ("`<b>` & *x*", "`<b>` &amp; &#42;x&#42;", "<code>&lt;b&gt;</code> &amp; *x*"),
+        ("`@alice` and @bob", "`@alice` and <span>@</span>bob", "<code>@alice</code> and @bob"),
+    ],
+)
+def test_prose_keeps_code(text, markdown, html):
+    assert escape.md_prose(text) == markdown
+    assert escape.html_prose(text) == html
+
+
+@given(HOSTILE)
+def test_verbatim_lines_hold_no_command_but_keep_spaces(text):
+    line = escape.log_verbatim(text)
+    assert "::" not in line
+    assert "##[" not in line
+    assert escape.visible(line, keep="") == line
+    assert not any(ord(c) < 32 for c in line)
+
+
+def test_verbatim_keeps_double_spaces():
+    assert escape.log_verbatim("a  b\tc") == "a  b⟨U+0009⟩c"

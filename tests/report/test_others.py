@@ -12,7 +12,7 @@ from grader_gate.model import GateVerdict, Location
 from grader_gate.report import textdiff
 from grader_gate.report.annotations import MAX_ANNOTATIONS, MAX_MESSAGE, MAX_TITLE, annotations
 from grader_gate.report.junit import render_junit
-from grader_gate.report.summary import render_summary
+from grader_gate.report.summary import render_check, render_summary
 from grader_gate.report.terminal import render_terminal
 from tests.report import fixtures
 from tests.report.strategies import hostile_results
@@ -82,6 +82,14 @@ def test_summary_tells_more_than_the_comment_and_keeps_its_limit():
         assert text.count("<details>") == text.count("</details>") > 3
     html = MarkdownIt("commonmark").render(render_summary(fixtures.many(), 200_000))
     assert html.count("case-") > 60
+
+
+def test_check_text_keeps_the_verdict_within_its_limit():
+    text = render_check(fixtures.many())
+    assert text.startswith("## ❌ grader-gate: Fail\n")
+    assert 20_000 < len(text.encode()) <= 65_000
+    assert "Compared `b81d5e09c3f7`" in text
+    assert render_check(fixtures.passing()) == render_summary(fixtures.passing())
 
 
 # ---------------------------------------------------------------- JUnit

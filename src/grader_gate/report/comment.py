@@ -104,10 +104,10 @@ def render_comment(result: Result, *, run: Mapping[str, str | int] | None = None
 def render_body(result: Result, *, limit: int) -> str:
     """The same text without the hidden header and with longer lists, for a page of ``limit`` UTF-8 bytes.
 
-    :raises ValueError: a limit below four times :data:`MIN_LIMIT`.
+    :raises ValueError: a limit below three times :data:`MIN_LIMIT`: a UTF-16 unit takes at most three bytes.
     """
-    if limit < 4 * MIN_LIMIT:
-        raise ValueError(f"limit ({limit}) must be at least {4 * MIN_LIMIT} bytes")
+    if limit < 3 * MIN_LIMIT:
+        raise ValueError(f"limit ({limit}) must be at least {3 * MIN_LIMIT} bytes")
     usual = _FULL if result.quote == "full" else _SHORT
     levels = (_SUMMARY if result.quote == "full" else _SUMMARY_SHORT, usual, _TIGHT, _BARE)
     return _fit(result, levels, lambda text: len(text.encode()) <= limit, first="")
