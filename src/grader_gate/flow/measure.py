@@ -10,7 +10,7 @@ from grader_gate.check import CheckOptions, Prepared, exit_code, overall, policy
 from grader_gate.config import ChecksGrader, Mode
 from grader_gate.decision.outcome import Settings
 from grader_gate.flow.compare import Comparison, after_screen, settle
-from grader_gate.flow.novelty import Novelty, new_findings
+from grader_gate.flow.novelty import NEW, Novelty, new_findings
 from grader_gate.flow.novelty import measure as measure_new
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup
@@ -70,7 +70,7 @@ async def _run(prepared: Prepared, work: Work, session: Session, options: CheckO
     by_suite: dict[str, Comparison] = {c.suite: c for c in work.comparisons}
     for row in outcome.rows.values():
         comparison = by_suite.get(row.suite)
-        if comparison is not None:
+        if comparison is not None and not row.item.startswith(NEW):
             into(comparison.book, [row])
     made: dict[str, SuiteResult] = {}
     for name in prepared.suites:

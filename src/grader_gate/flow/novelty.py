@@ -16,6 +16,10 @@ from grader_gate.runs.plan import SideExam, needed, passes
 from grader_gate.suite.items import examine
 
 
+NEW = "new/"
+"""Before the ids of new items: an edited case keeps its id, and its old text is graded in the same run."""
+
+
 @dataclass(slots=True)
 class Novelty:
     """New cases and ladders of one suite under the head's grader, and under the base's where it knows the suite."""
@@ -64,7 +68,7 @@ def novelty(base: SideSetup, head: SideSetup, suite: str, grader: str) -> Novelt
         return Role.GATE
 
     def exam(side: SideSetup, name: str) -> SideExam:
-        made = examine(parts, (), 0, side.texts(name), gate)
+        made = examine(parts, (), 0, side.texts(name), gate, prefix=NEW)
         return SideExam(side.side, suite, name, side.grader(name), made)
 
     readings = {Side.HEAD: Reading(head.config.graders[grader].contract.scale)}

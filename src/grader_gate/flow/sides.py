@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,7 +63,6 @@ class SideSetup:
     _refused: set[str] = field(default_factory=set)
     _code: Path | None = None
     _exported: bool = False
-    _temp: tempfile.TemporaryDirectory[str] | None = None
 
     def grader(self, name: str) -> Grader:
         """The grader of that name, built once.
@@ -124,8 +125,8 @@ class SideSetup:
         if self.sha == WORKTREE:
             return self.git.root
         if self._code is None:
-            self._temp = tempfile.TemporaryDirectory(prefix=f"grader-gate-{self.side}-")
-            self._code = Path(self._temp.name)
+            # Only the name for now: most runs find nothing to grade and never lay the files out.
+            self._code = Path(tempfile.gettempdir()) / f"grader-gate-{self.side}-{secrets.token_hex(8)}"
         return self._code
 
     def prepare(self) -> None:
@@ -133,6 +134,7 @@ class SideSetup:
         if self._code is not None and not self._exported:
             from grader_gate.changes.export import export_tree
 
+            self._code.mkdir(mode=0o700)
             export_tree(self.raw, self._code)
             self._exported = True
 
@@ -160,8 +162,9 @@ class SideSetup:
         for grader in self._graders.values():
             await grader.aclose()
         self._graders.clear()
-        if self._temp is not None:
-            self._temp.cleanup()
+        if self._exported and self._code is not None:
+            shutil.rmtree(self._code, ignore_errors=True)
+            self._exported = False
 
 
 def source_closure(tree: RecordingTree, config: GraderConfig) -> SourceClosure | None:

@@ -83,6 +83,7 @@ def examine(
     per_mutator: int,
     side: SideTexts,
     role_for: Callable[[tuple[str, ...]], Role],
+    prefix: str = "",
 ) -> Examination:
     """Build the items and claims of a suite.
 
@@ -91,6 +92,7 @@ def examine(
     expected ``correct``); attacks from answers expected ``incorrect``.
 
     :param per_mutator: most mutants of one mutator, chosen by hash of the text so that the set is stable.
+    :param prefix: put before the ids of golden cases and rungs, to keep apart texts that share an id.
     """
     made = Examination()
     known: dict[str, str] = {}
@@ -98,7 +100,7 @@ def examine(
         role = role_for(case.tags)
         if role is Role.ABSTAIN:
             continue
-        item = _add(made, known, f"golden/{case.id}", case.id, _inputs(case, side), case, reuse=False)
+        item = _add(made, known, f"{prefix}golden/{case.id}", case.id, _inputs(case, side), case, reuse=False)
         made.facts[item] = GradedFacts(expected=case.expected, tags=case.tags)
         made.claims[item] = Claim(
             id=item,
@@ -112,7 +114,7 @@ def examine(
         )
     for ladder in suite.ladders:
         if (role := role_for(ladder.tags)) is not Role.ABSTAIN:
-            _add_ladder(made, known, ladder, side, role)
+            _add_ladder(made, known, ladder, side, role, prefix)
     if mutators and suite.cases:
         _add_mutants(made, known, suite, mutators, per_mutator, side, role_for)
     return made
@@ -128,15 +130,17 @@ def adjacent_pairs(levels: Sequence[float]) -> list[tuple[int, int]]:
     return [(i, j) for i, low in enumerate(levels) for j, high in enumerate(levels) if above.get(low) == high]
 
 
-def _add_ladder(made: Examination, known: dict[str, str], ladder: Ladder, side: SideTexts, role: Role) -> None:
+def _add_ladder(
+    made: Examination, known: dict[str, str], ladder: Ladder, side: SideTexts, role: Role, prefix: str
+) -> None:
     ids = []
     for index, rung in enumerate(ladder.rungs):
         inputs = _values(ladder.question, ladder.reference, side.rubric(ladder.rubric), rung.answer, ladder.sources)
-        item = f"rung/{ladder.id}/{index}"
+        item = f"{prefix}rung/{ladder.id}/{index}"
         ids.append(_add(made, known, item, ladder.id, inputs, ladder, reuse=False))
         made.facts[item] = GradedFacts(level=rung.level, tags=ladder.tags)
     for low, high in adjacent_pairs([rung.level for rung in ladder.rungs]):
-        claim = f"rungs/{ladder.id}/{low}<{high}"
+        claim = f"{prefix}rungs/{ladder.id}/{low}<{high}"
         made.claims[claim] = Claim(
             id=claim,
             kind=ClaimKind.RUNGS,
