@@ -158,6 +158,8 @@ def _words(detail: Any, keys: Keys, model: type[BaseModel], root: Any) -> tuple[
         return keys, f"{_shown(given)} {_PATTERNS.get(pattern, f'must match {pattern}')}"
     if kind == "value_error":
         return _own_words(str(context.get("error", detail["msg"])), keys, root)
+    if given is None and kind in _TYPES:
+        return keys, "has no value: give one, or remove the key"
     return keys, _TYPES.get(kind) or str(detail["msg"]).replace("Input should be", "must be")
 
 

@@ -68,6 +68,7 @@ def test_a_good_one_loads():
         ("    kind: chat\n", "", "8: graders.judge: `kind` is missing: it is one of chat, python, command"),
         ("    model: m-1\n", "", "8: graders.judge.model: missing: add this key"),
         ("model: m-1", "model: 4.1", "11: graders.judge.model: must be text: put it in quotes"),
+        ("model: m-1", "model:", "11: graders.judge.model: has no value: give one, or remove the key"),
         ("        file:", "        fiel:", "14: graders.judge.prompt[0].fiel: unknown key; did you mean `file`?"),
         ("role: system", "role: sytem", "13: graders.judge.prompt[0].role: `sytem` is not one of"),
         ("type: json", "type: jsn", "18: graders.shape.checks[0].type: `jsn` is not one of"),

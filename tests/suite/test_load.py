@@ -304,6 +304,28 @@ def test_broken_ladders(repo, rungs, said):
     assert f"l.json:1: {said}" in repo.error((), "l.json")
 
 
+def test_rows_in_the_shape_of_published_sets(repo):
+    shared = {"question": "Why?", "tags": ["set", "x"], "source": "a paper", "licence": "CC-BY-SA-3.0"}
+    case = {
+        "id": "set:Q-1.a",
+        **shared,
+        "reference": "r",
+        "answer": "a",
+        "human_verdict": "partial",
+        "human_label": "p_i",
+    }
+    rungs = [{"level": n // 2, "answer": f"a{n}", "human_label": "x", "id": f"i{n}"} for n in range(4)]
+    ladder = {"id": "ladder:1", **shared, "reference": None, "rungs": rungs, "order": "score must not fall"}
+    pair = {"id": "pair:1", **shared, "reference": None, "rungs": [{"level": n, "answer": f"{n}"} for n in (0, 1)]}
+    repo.write("c.jsonl", json.dumps(case)).write("l.jsonl", f"{json.dumps(ladder)}\n{json.dumps(pair)}\n")
+    suite = repo.load("c.jsonl", "l.jsonl")
+    assert suite.cases[0].expected is GradeVerdict.PARTIAL
+    assert suite.cases[0].metadata == {"human_label": "p_i", "licence": "CC-BY-SA-3.0"}
+    assert [rung.level for rung in suite.ladders[0].rungs] == [0, 0, 1, 1]
+    assert suite.ladders[0].metadata["order"] == "score must not fall"
+    assert [(one.reference, one.location.line) for one in suite.ladders] == [(None, 1), (None, 2)]
+
+
 def test_one_file_may_hold_both(repo):
     repo.write("both.json", {"cases": [CASE], "ladders": [LADDER], "defaults": {"tags": "t", "split": "golden"}})
     suite = repo.load("both.json", "both.json")
