@@ -40,3 +40,29 @@ def replay(parts: Parts) -> Grader:
     from grader_gate.graders.replay import ReplayGrader
 
     return ReplayGrader(parts.name, parts.config, parts.tree, parts.ledger_rows)
+
+
+def checks(parts: Parts) -> Grader:
+    """See :mod:`grader_gate.graders.checks`."""
+    from grader_gate.graders.checks import ChecksGrader
+
+    return ChecksGrader(parts.name, parts.config, parts.tree)
+
+
+def command(parts: Parts) -> Grader:
+    """See :mod:`grader_gate.graders.command`."""
+    from grader_gate.graders.command import CommandGrader
+
+    return CommandGrader(parts.name, parts.config, parts.tree, parts.code_dir, parts.environ, parts.source_digest)
+
+
+def http(parts: Parts) -> Grader:
+    """See :mod:`grader_gate.graders.http`."""
+    from grader_gate.graders.connection import Connection
+    from grader_gate.graders.http import HttpGrader
+    from grader_gate.graders.wires.openai import OpenAIWire
+
+    provider = parts.provider()
+    # The key goes where chat completions carry it: a bearer token, or the header the provider names.
+    connection = Connection(parts.config.provider, provider, parts.environ, OpenAIWire().key_header)
+    return HttpGrader(parts.name, parts.config, provider, parts.tree, connection)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,23 +28,25 @@ class NoCodeHere(UsageError):
 
 
 class Scratch:
-    """A child's home: an empty folder, removed at the end."""
+    """A child's home: an empty folder, removed at the end, or with this object where the end is never called."""
 
     def __init__(self) -> None:
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._remove: weakref.finalize[Any, Any] | None = None
+        self._path = ""
 
     @property
     def path(self) -> str:
         """The folder, made on first use."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True)
-        return self._folder.name
+        if self._remove is None:
+            self._path = tempfile.mkdtemp(prefix="grader-")
+            self._remove = weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+        return self._path
 
     def remove(self) -> None:
         """Remove it."""
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+        if self._remove is not None:
+            self._remove()
+            self._remove = None
 
 
 def code_folder(code_dir: Path | None, grader: str, path: str = ".") -> Path:

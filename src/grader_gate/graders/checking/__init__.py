@@ -1,0 +1,1 @@
+"""Deterministic checks of an answer, one family a module."""
