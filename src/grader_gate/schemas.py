@@ -173,7 +173,10 @@ _FIELDS: dict[str, tuple[Schema, str]] = {
     "sources": ({"$ref": "#/$defs/sources"}, "Documents the answer may cite"),
     "split": (_TEXT, "Part of the data, such as `golden` or `holdout`"),
     "source": (_TEXT, "Where it comes from"),
-    "tolerance": ({"type": "number", "minimum": 0}, "Relative tolerance of numbers"),
+    "tolerance": (
+        {"type": "number", "minimum": 0},
+        "How far a number may be off: below 1 relative, from 1 on in its own unit",
+    ),
     "metadata": ({"$ref": "#/$defs/metadata"}, "Anything else"),
     "rungs": ({"$ref": "#/$defs/rungs"}, "Answers in order, the worst first, each one nameable defect better"),
     "level": (_NUMBER, "Higher is better; equal levels are not compared"),
