@@ -25,6 +25,7 @@ from .test_properties import TEXTS
         ("a) Open it. b) Close it.", ["a) Open it.", "b) Close it."]),
         ('He said "stop." Then he left.', ['He said "stop."', "Then he left."]),
         ("He asked 'why?' and left. Then slept.", ["He asked 'why?' and left.", "Then slept."]),
+        ('She said, "Can you?" and I did. Yes.', ['She said, "Can you?" and I did.', "Yes."]),
         ("**Bold.** Next one.", ["**Bold.**", "Next one."]),
         ("See https://x.io/a.b. Then `a. B` works. Go.", ["See https://x.io/a.b.", "Then `a. B` works.", "Go."]),
         ("The switch\nis open. The bulb\nis off.", ["The switch\nis open.", "The bulb\nis off."]),
@@ -183,6 +184,13 @@ def test_drop_fact_one_mutant_per_fact():
 
 def test_drop_first_sentence():
     assert run("drop_first_sentence", "1. Ask. 2. Send.") == ["2. Send."]
+
+
+def test_a_sentence_without_content_is_not_what_is_dropped():
+    assert run("drop_last_sentence", "It is open. It is lit. Hope this helps!") == ["It is open."]
+    assert run("drop_last_sentence", "It is lit. Let me know!") == "fewer than two sentences"
+    assert run("drop_first_sentence", "Sure! Here it is:\n1. Ask.\n2. Send.") == ["2. Send."]
+    assert run("drop_first_sentence", "Sure! It is lit.") == "fewer than two sentences"
 
 
 def test_truncate_half_counts_characters_where_there_are_no_spaces():

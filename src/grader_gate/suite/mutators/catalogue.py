@@ -52,7 +52,7 @@ def _line(
     """A mutator is called like its function, and its function's docstring says what it does."""
     name: str = getattr(function, "__name__", "")
     before, after = _examples()[name]
-    description = " ".join((function.__doc__ or name).split())
+    description = " ".join((function.__doc__ or name).replace("``", "`").split())
     return Mutator(name, polarity, attacked, best, version, function, (before, after), default, description, twin)
 
 

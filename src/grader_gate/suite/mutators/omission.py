@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from grader_gate.model import GoldenCase
 from grader_gate.suite.mutators.api import Mutant, MutationContext, MutatorResult, NotApplicable
-from grader_gate.suite.mutators.lexicon import language_of
+from grader_gate.suite.mutators.lexicon import language_of, phrases
 from grader_gate.suite.mutators.lists import items_of, renumbered
 from grader_gate.suite.mutators.sentences import sentences
 from grader_gate.suite.mutators.spans import Protected, covering, token_spans
@@ -58,19 +58,33 @@ def _close_fence(text: str, fence: Protected, kept: str) -> str:
 
 
 def drop_last_sentence(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:
-    """Leave out the last sentence."""
+    """Leave out the last sentence that says something, with the courtesies after it."""
     found = sentences(text, language_of(case))
-    if len(found) < 2:
+    fillers = _matcher(phrases(case)["closing_fillers"])
+    last = next((i for i in range(len(found) - 1, -1, -1) if not fillers.match(text, found[i][0])), 0)
+    if last < 1:
         return NotApplicable("fewer than two sentences")
-    return [Mutant(text[: found[-2][1]] + _ending(text))]
+    return [Mutant(text[: found[last - 1][1]] + _ending(text))]
 
 
 def drop_first_sentence(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:
-    """Leave out the first sentence."""
+    """Leave out the first sentence that says something, with the announcements before it."""
     found = sentences(text, language_of(case))
-    if len(found) < 2:
+    fillers = _matcher(phrases(case)["opening_fillers"])
+    first = next((i for i, (start, end) in enumerate(found) if not _announces(text[start:end], fillers)), len(found))
+    if first > len(found) - 2:
         return NotApplicable("fewer than two sentences")
-    return [Mutant(text[found[1][0] :])]
+    return [Mutant(text[found[first + 1][0] :])]
+
+
+def _announces(sentence: str, fillers: re.Pattern[str]) -> bool:
+    """Whether a sentence only leads to what follows: ``Sure!``, ``Here is the list:``."""
+    return sentence.endswith((":", "：")) or fillers.match(sentence) is not None
+
+
+def _matcher(words: list[str]) -> re.Pattern[str]:
+    """Matches where one of the phrases starts, at a position given to ``match``."""
+    return re.compile(rf"(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
 
 
 def drop_fact(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:

@@ -77,6 +77,9 @@ def _repair(cover: str, pieces: list[tuple[int, int]], language: str) -> list[tu
                 start += closing.end()
                 if not cover[start:end].strip():
                     continue
+                if re.match(r"\s*[a-z]", cover[start:end]):  # "Can you?" and I said yes.
+                    joined[-1] = (joined[-1][0], end)
+                    continue
             elif _belongs_to_next(before, cover[start:end], language) or not re.search(r"\w", cover[start:end]):
                 joined[-1] = (joined[-1][0], end)
                 continue
