@@ -167,8 +167,9 @@ def prepare(git: Git, base: str, head: str, options: CheckOptions) -> Prepared |
         providers=left.config.providers,
     )
     notices = _trust_code(left, right, options)
-    from grader_gate.flow.goals import find_goalposts
+    from grader_gate.flow.goals import find_goalposts, find_notices
 
+    notices += find_notices(left, right)
     goalposts = find_goalposts(left, right, options.config_path)
     if options.accepted:
         goalposts = [g.model_copy(update={"accepted": True}) for g in goalposts]

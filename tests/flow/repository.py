@@ -67,7 +67,9 @@ def case_file(cases: dict[str, tuple[str, str]], **tags: str) -> str:
     rows = []
     for name, (answer, expected) in cases.items():
         tag = tags.get(name, "plain")
-        rows.append(f'  - {{id: {name}, question: "Q {name}?", answer: "{answer}", expected: {expected}, tags: [{tag}]}}')
+        rows.append(
+            f'  - {{id: {name}, question: "Q {name}?", answer: "{answer}", expected: {expected}, tags: [{tag}]}}'
+        )
     return "cases:\n" + "\n".join(rows) + "\n"
 
 
@@ -116,7 +118,16 @@ class Repository:
 
     def git(self, *arguments: str) -> str:
         """Run git; its standard output."""
-        command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false", *arguments]
+        command = [
+            "git",
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.com",
+            "-c",
+            "commit.gpgsign=false",
+            *arguments,
+        ]
         return subprocess.run(command, cwd=self.root, check=True, capture_output=True, text=True).stdout.strip()
 
     def write(self, files: dict[str, str | bytes | None]) -> None:
@@ -142,7 +153,14 @@ class Repository:
         where = ["--out", str(folder)] if arguments[0] not in ("init", "schema") else []
         self._capsys.readouterr()
         try:
-            code = main([*arguments, "-C", str(self.root), *where, *(["--quiet"] if where else [])])
+            code = main(
+                [
+                    *arguments,
+                    *([] if arguments[0] == "schema" else ["-C", str(self.root)]),
+                    *where,
+                    *(["--quiet"] if where else []),
+                ]
+            )
         except SystemExit as end:  # argparse
             code = int(end.code or 0)
         said = self._capsys.readouterr()

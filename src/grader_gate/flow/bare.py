@@ -13,10 +13,10 @@ from grader_gate.audits.gradebook import Gradebook, ReadingPair
 from grader_gate.audits.ladders import flat, total
 from grader_gate.audits.ladders import view as ladder_view
 from grader_gate.audits.rates import Outcome, audit_rows, rate
-from grader_gate.config import Contract, PythonGrader, Scale, SuiteConfig
+from grader_gate.config import Contract, PythonGrader, Scale, SuiteConfig, Thresholds
 from grader_gate.decision.ladders import confirmed_inversion
 from grader_gate.errors import UsageError
-from grader_gate.flow.session import Session, into
+from grader_gate.flow.session import Session
 from grader_gate.graders.build import build_grader
 from grader_gate.model import Claim, GateVerdict, Grade, Purpose, Role, Side
 from grader_gate.result import LadderStats, Rate, Result, Revision, SuiteResult
@@ -27,7 +27,7 @@ from grader_gate.runs.progress import Progress
 from grader_gate.suite.items import SideTexts, examine
 from grader_gate.suite.load import load_suite
 
-ANY_SCALE = Scale(min=-1e9, max=1e9)
+ANY_SCALE = Scale(min=-1e9, max=1e9, thresholds=Thresholds(correct=1e9))
 """A bare callable has no contract: any score is taken, and the range is read off the scores that came."""
 
 USUAL_TOPS = (1.0, 5.0, 10.0, 100.0)
@@ -113,7 +113,11 @@ async def _try(suite, config, repeats, ledger, environ, progress, tree) -> Resul
             session = Session(rows, None, Budget(), progress, 8, {(Side.HEAD, "bare"): grader})
             planned = list(passes(exam, list(exam.exam.items), Purpose.SCREEN, range(repeats)))
             outcome = await session.grade(planned, "ladder")
-            into(book, outcome.rows.values())
+            for row in outcome.rows.values():
+                # A score needs no verdict here, and the thresholds of no scale are known.
+                grade = row.grade
+                bare = grade if grade.score is None else grade.model_copy(update={"verdict": None})
+                book.put(row.side, row.purpose, row.item, row.repeat, bare)
             return _result(suite, exam, book, session)
     finally:
         await grader.aclose()

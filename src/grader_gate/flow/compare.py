@@ -18,7 +18,6 @@ from grader_gate.model import Claim, ClaimKind, Grade, PlannedGrade, Purpose, Si
 from grader_gate.runs.engine import judged_anew
 from grader_gate.runs.plan import Affected, SideExam, affected, interleaved, needed, passes
 from grader_gate.suite.items import examine
-from grader_gate.suite.mutators.registry import resolve
 
 
 @dataclass(slots=True)
@@ -61,7 +60,7 @@ def side_exam(texts: SideSetup, grades: SideSetup, suite: str, grader: str) -> S
     contract = texts.config.graders[config.grader].contract
     exam = examine(
         texts.suites[suite],
-        resolve(config.mutators),
+        texts.mutators[suite],
         config.mutators.per_mutator,
         grades.texts(grader),
         lambda tags: contract.role_for(tags),

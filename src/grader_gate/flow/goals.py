@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from grader_gate.changes.goalposts import goalposts
-from grader_gate.changes.workflows import workflow_changes
+from grader_gate.changes.goalposts import goalposts, notices
+from grader_gate.changes.workflows import workflow_changes, workflow_notices
+from grader_gate.config import Mutators
+from grader_gate.configfile import line_of
+from grader_gate.errors import UsageError
 from grader_gate.flow.sides import SideSetup
 from grader_gate.model import Location
-from grader_gate.result import Goalpost
-
-WORKFLOWS = ".github/workflows/"
+from grader_gate.result import Goalpost, Notice
+from grader_gate.suite.mutators.registry import resolve
 
 
 def find_goalposts(base: SideSetup, head: SideSetup, config_path: str) -> list[Goalpost]:
@@ -20,8 +22,24 @@ def find_goalposts(base: SideSetup, head: SideSetup, config_path: str) -> list[G
         head.suites,
         workflows=workflow_changes(base.raw, head.raw),
         config_path=config_path,
+        line_of=lambda keys: line_of(head.tree, config_path, keys),
+        catalogue=_chosen,
     )
     return [*found, *_edited_records(base, head)]
+
+
+def find_notices(base: SideSetup, head: SideSetup) -> list[Notice]:
+    """Changes that loosen nothing and that a reviewer should still see."""
+    return [*notices(base.config, head.config), *workflow_notices(workflow_changes(base.raw, head.raw))]
+
+
+def _chosen(config: Mutators) -> set[str]:
+    """Names of the mutators that settings choose; project-local ones by their specification."""
+    named = config.model_copy(update={"modules": ()})
+    try:
+        return {mutator.name for mutator in resolve(named)} | set(config.modules)
+    except UsageError:
+        return {*config.include, *config.modules}
 
 
 def _edited_records(base: SideSetup, head: SideSetup) -> list[Goalpost]:

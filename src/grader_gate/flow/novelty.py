@@ -15,7 +15,6 @@ from grader_gate.result import Finding, FindingKind, FindingStatus
 from grader_gate.runs.plan import SideExam, needed, passes
 from grader_gate.suite.items import examine
 
-
 NEW = "new/"
 """Before the ids of new items: an edited case keeps its id, and its old text is graded in the same run."""
 

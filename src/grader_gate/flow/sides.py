@@ -17,10 +17,12 @@ from grader_gate.changes.worktree import WorkTree
 from grader_gate.config import ChatGrader, CommandGrader, Config, GraderConfig, HttpGrader, Provider, PythonGrader
 from grader_gate.configfile import load_config
 from grader_gate.errors import UsageError
+from grader_gate.flow.mutatorset import suite_mutators
 from grader_gate.graders.base import Grader
 from grader_gate.model import Rubric, Side, Suite
 from grader_gate.suite.items import SideTexts
 from grader_gate.suite.load import load_suites
+from grader_gate.suite.mutators.api import Mutator
 
 if TYPE_CHECKING:
     from grader_gate.changes.closure import SourceClosure
@@ -46,6 +48,7 @@ class SideSetup:
 
     :ivar sha: full commit SHA, or ``WORKTREE``.
     :ivar providers: the trusted side's provider blocks, whichever side this is.
+    :ivar mutators: what each suite runs; project-local ones only on the trusted side.
     """
 
     side: Side
@@ -57,6 +60,7 @@ class SideSetup:
     suites: dict[str, Suite]
     providers: Mapping[str, Provider]
     environ: Mapping[str, str]
+    mutators: dict[str, tuple[Mutator, ...]] = field(default_factory=dict)
     _graders: dict[str, Grader] = field(default_factory=dict)
     _rubrics: dict[str, str | None] = field(default_factory=dict)
     _lent: dict[str, SideSetup] = field(default_factory=dict)
@@ -207,6 +211,10 @@ def read_side(
     """
     tree = RecordingTree(raw)
     config = load_config(tree, config_path)
+    mutators = {
+        name: suite_mutators(tree, name, suite.mutators, config_path, trusted=providers is None)
+        for name, suite in config.suites.items()
+    }
     return SideSetup(
         side=side,
         git=git,
@@ -217,4 +225,5 @@ def read_side(
         suites=load_suites(tree, config, config_path=config_path),
         providers=config.providers if providers is None else providers,
         environ=environ,
+        mutators=mutators,
     )

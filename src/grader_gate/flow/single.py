@@ -38,7 +38,7 @@ from grader_gate.runs.cache import Cache
 from grader_gate.runs.plan import SideExam, passes
 from grader_gate.runs.progress import Progress
 from grader_gate.suite.items import examine
-from grader_gate.suite.mutators.registry import registry, resolve
+from grader_gate.suite.mutators.registry import registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def single_run(root: Path, revision: str, options: SingleOptions, label: str) ->
 def _exam(side: SideSetup, suite: str, kinds: frozenset[ClaimKind]) -> SideExam:
     config = side.config.suites[suite]
     contract = side.config.graders[config.grader].contract
-    mutators = resolve(config.mutators) if kinds & {ClaimKind.MUTANT, ClaimKind.CONTROL, ClaimKind.ATTACK} else ()
+    mutators = side.mutators[suite] if kinds & {ClaimKind.MUTANT, ClaimKind.CONTROL, ClaimKind.ATTACK} else ()
     exam = examine(
         side.suites[suite], mutators, config.mutators.per_mutator, side.texts(config.grader), contract.role_for
     )
