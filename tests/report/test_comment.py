@@ -187,6 +187,21 @@ def test_regressions_say_expected_got_and_both_sides_once():
     assert "upheld in 8 of 8 on base, 1 of 8 on this pull request" in text
 
 
+def test_findings_name_their_suite_only_where_several_have_some():
+    main = fixtures.failing().suites[1]
+    assert "- `chile-3`: A wrong answer" in render_comment(fixtures.failing())
+    other = main.model_copy(
+        update={"name": "rivers", "findings": tuple(f.model_copy(update={"suite": "rivers"}) for f in main.findings)}
+    )
+    text = render_comment(fixtures.failing(suites=(main, other)))
+    assert "- `rivers` `chile-3`: A wrong answer" in text
+    assert "- `capitals` `chile-3`: A wrong answer" in text
+
+
+def test_a_survivor_names_its_mutator():
+    assert "mutator number&#95;shift · expected incorrect → got correct" in render_comment(fixtures.failing())
+
+
 def test_a_screening_suite_says_so_and_many_suites_are_listed():
     suites = tuple(
         SuiteResult(name=f"suite-{i}", grader="g", kind="chat", verdict=GateVerdict.PASS if i % 2 else GateVerdict.FAIL)

@@ -156,7 +156,7 @@ class _Writer:
                     "group_titles": view.GROUP_TITLES,
                     "counts": view.counts(result),
                     "ordered": view.suites_by_weight(result),
-                    "many": len(result.suites) > 1,
+                    "many": view.several(result),
                     "quote": result.quote,
                     "brief": self._brief,
                     "full_report": link is not None,

@@ -62,6 +62,7 @@ def render_html(result: Result) -> str:
         statuses=view.distinct(sorted(row.finding.status.value for row in rows)),
         counts=view.counts(result),
         ordered=view.suites_by_weight(result),
+        several=view.several(result),
         classes=_CLASSES,
         style=style,
         script=script,

@@ -36,6 +36,7 @@ def render_terminal(result: Result, *, width: int = 100, color: bool = False) ->
 class _Terminal:
     def __init__(self, result: Result, width: int, color: bool) -> None:
         self._result, self._width, self._color = result, width, color
+        self._several = view.several(result)
 
     def _paint(self, text: str, *codes: str) -> str:
         return f"{''.join(codes)}{text}{_OFF}" if self._color and text else text
@@ -127,7 +128,7 @@ class _Terminal:
 
     def _finding(self, finding: Finding) -> Iterator[str]:
         case = f"{finding.case}: " if finding.case and finding.case not in finding.sentence else ""
-        many = f"[{finding.suite}] " if len(self._result.suites) > 1 else ""
+        many = f"[{finding.suite}] " if self._several else ""
         yield from self._wrap(f"{many}{case}{finding.sentence}", "  - ", "    ")
         if finding.location is not None:
             yield from self._wrap(view.place(finding.location), "    at ")

@@ -250,7 +250,10 @@ _STATUS_WORDS = {
 
 
 def evidence_words(finding: Finding) -> list[str]:
-    """What backs a finding: expected → got, the direction, runs of both sides, how sure."""
+    """What backs a finding: expected → got, the direction, runs of both sides, how sure.
+
+    First comes the mutator, where the sentence does not name it.
+    """
     got = ""
     if finding.expected and finding.head:
         got = f"expected {finding.expected} → got {finding.head}" + (f" (base: {finding.base})" if finding.base else "")
@@ -261,7 +264,10 @@ def evidence_words(finding: Finding) -> list[str]:
     elif finding.expected:
         got = f"expected {finding.expected}"
     runs = runs_words(finding)
-    return distinct((got, finding.direction or "", f"upheld in {runs}" if runs else "", _STATUS_WORDS[finding.status]))
+    mutator = finding.mutator if finding.mutator and finding.mutator not in finding.sentence else None
+    upheld = f"upheld in {runs}" if runs else ""
+    made = f"mutator {mutator}" if mutator else ""
+    return distinct((made, got, finding.direction or "", upheld, _STATUS_WORDS[finding.status]))
 
 
 # ---------------------------------------------------------------- places and revisions
@@ -346,6 +352,11 @@ class Capped:
 
     shown: list[Finding] = field(default_factory=list)
     more: int = 0
+
+
+def several(result: Result) -> bool:
+    """Whether findings come from more than one suite, so that each must name its own."""
+    return sum(bool(suite.findings) for suite in result.suites) > 1
 
 
 def capped(findings: Sequence[Finding], limit: int) -> Capped:
