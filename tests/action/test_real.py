@@ -1,0 +1,23 @@
+"""The whole program through the action's entry, with nothing in place of the measurement."""
+
+import io
+import json
+
+from grader_gate import action
+from grader_gate.report.marker import parse_header
+from tests.action.real import make_real_job
+
+
+def test_a_broken_grader_is_measured_and_blocked(server, tmp_path):
+    job = make_real_job(server, tmp_path)
+    (job.files / "event.json").write_text(json.dumps(job.payload), encoding="utf-8")
+    stream = io.StringIO()
+    assert action.main(job.env, stream=stream, sleep=job.naps.append) == 1, stream.getvalue()
+    assert job.conclusions == ["failure"]
+    (comment,) = server.bodies(1)
+    header = parse_header(comment)
+    assert (header["base"], header["head"], header["verdict"]) == (job.origin.main, job.origin.merge, "fail")
+    assert job.outputs["verdict"] == "fail"
+    assert int(job.outputs["regressions"]) >= 1
+    found = {path.name for path in (job.workspace / "grader-gate-report").iterdir()}
+    assert {"result.json", "ledger.jsonl", "comment.md", "report.html", "junit.xml", "event.json"} <= found
