@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 import pytest
@@ -480,3 +481,11 @@ def test_splitting_and_permuting_files_keeps_the_cases(tmp_path_factory, ids, da
     whole = {case.id: case.content_digest for case in repo.load("one.json").cases}
     parts = {case.id: case.content_digest for case in repo.load("parts/*").cases}
     assert parts == whole
+
+
+def test_the_collector_runs_again_after_success_and_error(repo):
+    assert gc.isenabled()
+    repo.case()
+    assert gc.isenabled()
+    repo.write("c.json", [{}]).error("c.json")
+    assert gc.isenabled()

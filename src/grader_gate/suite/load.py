@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from grader_gate.config import DEFAULT_PATH, Config, SuiteConfig
@@ -46,6 +48,23 @@ def load_suite(
         twice, or a suite without a case and a ladder.
     """
     reader = SuiteFiles(files or Files(tree))
+    with _collector_paused():
+        return _load(tree, name, config, config_path, reader)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Nothing that is loaded is garbage or a cycle; searching it again and again takes half of the time."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
+
+
+def _load(tree: Tree, name: str, config: SuiteConfig, config_path: str, reader: SuiteFiles) -> Suite:
     cases: dict[str, GoldenCase] = {}
     ladders: dict[str, Ladder] = {}
     for path, sections in _paths(tree, name, config, config_path).items():
