@@ -58,6 +58,11 @@ def test_a_breach_is_new_against_base():
     assert old.sentence.endswith("base is below as well, 17 of 20")
     assert judge((17, 20), 0.9).breached, "an unknown base excuses nothing"
     assert judge((17, 20), 0.9, (0, 0)).breached
+    noise = judge((17, 20), 0.9, (19, 20), new_survivors=0)
+    assert (noise.breached, noise.debt, noise.standing) == (False, False, Standing.BELOW)
+    assert noise.sentence.endswith("; no survivor is confirmed as new")
+    assert judge((17, 20), 0.9, (19, 20), new_survivors=1).breached
+    assert not judge((16, 20), 0.9, (17, 20), new_survivors=1).breached, "base is below as well"
     fine = judge((18, 20), 0.9, (20, 20))
     assert not fine.breached
     assert not fine.debt

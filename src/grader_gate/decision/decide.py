@@ -91,13 +91,17 @@ def _screen(state: _State) -> Requests | None:
 
 
 def _replace(state: _State) -> Requests | None:
-    """Where so much flipped that base itself may have moved: one fresh pass of both sides instead of the screen."""
+    """Where so much flipped that base itself may have moved: one fresh pass of both sides instead of the screen.
+
+    Flips that the stored repeats foresee do not count: a fresh pass would bring as many again.
+    """
     settings = state.settings
     if not settings.base_obtainable or not all(c.evidence.repeatable for c in state.claims):
         return None
     flips = sum(c.flipped for c in state.voters)
     everything = len(state.voters) + len(state.unmeasured)
-    limit = max(settings.max_confirmed, settings.flip_share_for_fresh_pass * everything)
+    foreseen = sum(noise_of(c.evidence) or 0.0 for c in (*state.voters, *state.unmeasured))
+    limit = foreseen + max(settings.max_confirmed, settings.flip_share_for_fresh_pass * everything)
     if flips <= limit < flips + len(state.unmeasured):
         state.undecided = True
         state.why.append("too many claims were not measured to tell a regression from a drift of base")

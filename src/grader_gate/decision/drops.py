@@ -76,15 +76,17 @@ def failures(runs: Sequence[int]) -> list[int]:
     return [int(run > best) for run in runs]
 
 
-def screen_p(members: Iterable[Screened], again: int | None = None) -> float:
+def screen_p(members: Iterable[Screened], *, again: int | None = None, missing: int = 0) -> float:
     """Exact p of head's screen against the stored runs; runs not measured count against an alarm.
 
     :param again: fresh pass of head that counts as one more screening run.
+    :param missing: distance of a run of head that was not measured.
     """
     strata: list[tuple[list[int], int]] = []
     observed = 0
-    for group in clusters(members):
-        more = 0 if again is None else 1
+    more = 0 if again is None else 1
+    moved = [m for m in members if _moved(m, again)]
+    for group in clusters(moved):
         heads = min(len(m.evidence.screen) for m in group)
         bases = min(len(m.evidence.stored) for m in group)
         if not heads or not bases:
@@ -93,7 +95,7 @@ def screen_p(members: Iterable[Screened], again: int | None = None) -> float:
         for member in group:
             e = member.evidence
             head = e.screen[:heads] if again is None else (*e.screen[:heads], e.fresh_head[again])
-            runs = _filled(head, 0) + _filled(e.stored[:bases], MALFORMED)
+            runs = _filled(head, missing) + _filled(e.stored[:bases], MALFORMED)
             if min(runs) != max(runs):
                 sums = [a + b for a, b in zip(sums, failures(runs), strict=True)]
         observed += sum(sums[: heads + more])
@@ -102,10 +104,22 @@ def screen_p(members: Iterable[Screened], again: int | None = None) -> float:
     return upper_tail(strata, observed) if observed else 1.0
 
 
+def _moved(member: Screened, again: int | None) -> bool:
+    """Whether any two runs of the screen differ; a claim where none do says nothing of a drop."""
+    e = member.evidence
+    seen = {*e.screen, *e.stored} if again is None else {*e.screen, *e.stored, e.fresh_head[again]}
+    return len(seen) > 1
+
+
 def fresh_p(members: Iterable[Screened], start: int, stop: int) -> tuple[float, float]:
     """Exact paired p of fresh passes ``start`` to ``stop - 1``: the lowest and the highest that missing runs allow."""
     bounds: list[list[int]] = [[], []]
-    for group in clusters(members):
+    moved = []
+    for member in members:
+        seen = {*member.evidence.fresh_head[start:stop], *member.evidence.fresh_base[start:stop]}
+        if len(seen) > 1 or None in seen:
+            moved.append(member)
+    for group in clusters(moved):
         for place, (for_head, for_base) in enumerate(((MALFORMED, 0), (0, MALFORMED))):
             sums = [0] * (stop - start)
             for member in group:
@@ -164,7 +178,9 @@ def alarms(members: Sequence[Screened], settings: Settings, *, replaced: bool) -
             else:
                 alarm.p_screen, alarm.offset = screen_p(part, again=0), 1
                 if alarm.p_screen > raised:
-                    continue
+                    if screen_p(part, again=0, missing=MALFORMED) > raised:
+                        continue
+                    alarm.state = State.UNDECIDED
         found.append(alarm)
     return found
 
@@ -181,7 +197,7 @@ def follow(found: Sequence[Alarm], settings: Settings) -> None:
     The looks share out ``confirm_p``, once for the suite and once for all tags together; between the tags by Holm's
     step-down, which holds for repeated looks as well (Maurer and Bretz 2013, Stat. Biopharm. Res. 5:311).
     """
-    raised = [a for a in found if a.state is not State.AGAIN]
+    raised = [a for a in found if a.state is State.OPEN]
     for alarm in raised:
         done = min(alarm.passes, *(_complete(m, alarm.offset) for m in alarm.members))
         for stop in range(1, done + 1):

@@ -25,7 +25,7 @@ _EPSILON = 1e-9
 class FloorDecision:
     """What a floor says of head.
 
-    :ivar breached: below the floor on head and not on base: fails the suite.
+    :ivar breached: below the floor on head, and new against base: fails the suite.
     :ivar debt: below on base as well: reported, not blamed on the pull request.
     :ivar unexercised: a floor that no mutant exercises: the verdict is ``error``.
     :ivar interval: Wilson 95 % of head.
@@ -92,11 +92,22 @@ def mutants_needed(floor: float, survivors: int = 0, alpha: float = 0.05) -> int
     return n
 
 
-def judge(head: tuple[int, int], floor: float, base: tuple[int, int] | None = None) -> FloorDecision:
+def judge(
+    head: tuple[int, int],
+    floor: float,
+    base: tuple[int, int] | None = None,
+    *,
+    new_survivors: int | None = None,
+) -> FloorDecision:
     """A floor's verdict on head's count after re-runs.
+
+    A count near the floor falls below it by noise alone in many runs. So where base is known a breach takes both: a
+    count that base reaches and head does not, and a survivor that side-by-side runs confirm as new.
 
     :param head: kills and mutants where the identity passed.
     :param base: the same for base; None where it is not known, which then excuses nothing.
+    :param new_survivors: mutants of this floor that were confirmed as new survivors; None where nothing was confirmed
+        one by one (no base to run beside): the counts decide alone.
     """
     kills, n = head
     where = standing(kills, n, floor)
@@ -111,5 +122,8 @@ def judge(head: tuple[int, int], floor: float, base: tuple[int, int] | None = No
         reach = "is proven" if where is Standing.ABOVE else "is reached, not proven"
         return FloorDecision(where, False, False, False, interval, f"{count}: the floor of {floor:.0%} {reach}")
     debt = base is not None and base[1] > 0 and below(base[0], base[1], floor)
+    new = not debt and new_survivors != 0
     tail = f"; base is below as well, {base[0]} of {base[1]}" if debt and base else ""
-    return FloorDecision(where, not debt, debt, False, interval, f"{count}: below the floor of {floor:.0%}{tail}")
+    if not debt and not new:
+        tail = "; no survivor is confirmed as new"
+    return FloorDecision(where, new, debt, False, interval, f"{count}: below the floor of {floor:.0%}{tail}")

@@ -25,8 +25,8 @@ class Settings:
     :ivar suite_passes: most fresh passes of both sides over the suite.
     :ivar confirm_p: most that noise may confirm as a drop of the suite, and as a drop of any tag.
     :ivar max_confirmed: confirmed flips that end the confirmation; the rest is not re-run.
-    :ivar flip_share_for_fresh_pass: share of flipped claims above which one fresh pass of both sides replaces the
-        screen, where they are more than ``max_confirmed``.
+    :ivar flip_share_for_fresh_pass: share of claims that flip beyond what the stored repeats foresee, above which one
+        fresh pass of both sides replaces the screen; never for ``max_confirmed`` flips or fewer.
     :ivar unconfirmed_p: p of the screen alone that fails a suite whose grades cannot be repeated.
     :ivar doubtful_p: p of the screen alone from which such a suite is undecided.
     :ivar gray_rate: flip rate from which a claim does not gate.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from grader_gate.decision.evidence import MALFORMED, Distance, Evidence
 from grader_gate.decision.outcome import Settings
@@ -53,7 +54,7 @@ def screen(evidence: Iterable[Evidence], settings: Settings) -> list[Screened]:
     ]
 
 
-def lower_median(distances: Sequence[Distance]) -> int | None:
+def lower_median(distances: tuple[Distance, ...]) -> int | None:
     """Base's majority: the median; of two middle distances the better one.
 
     A tie so raises an alarm rather than hides one. It costs re-runs but never blocks by itself: to block, base must
@@ -63,12 +64,13 @@ def lower_median(distances: Sequence[Distance]) -> int | None:
     return _median(distances, upper=False)
 
 
-def upper_median(distances: Sequence[Distance]) -> int | None:
+def upper_median(distances: tuple[Distance, ...]) -> int | None:
     """Head's screen: the median of its runs; of two middle distances the worse one, for the reason given above."""
     return _median(distances, upper=True)
 
 
-def _median(distances: Sequence[Distance], *, upper: bool) -> int | None:
+@lru_cache(maxsize=65536)
+def _median(distances: tuple[Distance, ...], *, upper: bool) -> int | None:
     count = len(distances)
     if count == 1:
         return distances[0]
