@@ -6,16 +6,18 @@ import asyncio
 import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from grader_gate.errors import UsageError
 from grader_gate.graders.base import Call
+from grader_gate.graders.build import build_grader
 from grader_gate.model import ErrorKind, GradeVerdict
 from tests.servers.model_server import Fault, ModelServer
 
-from .parts import KEY, graded, grader, item
+from .parts import KEY, MemoryTree, graded, grader, item
 
 GOOD = '{"reason": "It agrees.", "verdict": "correct"}'
 BAD = '{"reason": "It does not.", "verdict": "incorrect"}'
@@ -358,6 +360,28 @@ async def test_a_missing_key_is_said_before_any_call() -> None:
     assert (grade.unmeasured, server.calls, grade.usage.calls) == (True, 0, 0)
 
 
+async def test_an_outage_is_given_up_after_many_failures_in_a_row() -> None:
+    async with ModelServer(says(Fault(status=500))) as server:
+        built = chat(server, provider={"max_retries": 0, "concurrency": 1})
+        grades = await graded(built, *(item(str(number)) for number in range(60)))
+    assert server.calls == 50
+    assert all(grade.unmeasured for grade in grades)
+    last = grades[-1].error
+    assert last is not None
+    assert last.message.startswith("given up after 50 failed calls in a row; the last: local (127.0.0.1:")
+    assert grades[-1].usage.calls == 0
+
+
+async def test_one_success_ends_a_row_of_failures() -> None:
+    def reply(messages: Any, fields: dict[str, Any], number: int) -> str | Fault:
+        return GOOD if number == 40 else Fault(status=500)
+
+    async with ModelServer(reply) as server:
+        built = chat(server, provider={"max_retries": 0, "concurrency": 1})
+        await graded(built, *(item(str(number)) for number in range(60)))
+    assert server.calls == 60
+
+
 # ---------------------------------------------------------------- falling back
 
 
@@ -405,7 +429,8 @@ async def test_the_token_cap_changes_its_name_on_request() -> None:
 async def test_the_served_model_is_pinned() -> None:
     contract = {"served_model": "judge-1-2026-01-05"}
     async with ModelServer(says(GOOD), model="judge-1-2026-02-02") as server:
-        (grade,) = await graded(chat(server, contract=contract), item())
+        grade, _ = await graded(chat(server, contract=contract), item(), item("b"))
+    assert server.calls == 1
     assert grade.error is not None
     assert grade.unmeasured
     assert grade.error.message.startswith("served model judge-1-2026-02-02, pinned judge-1-2026-01-05")
@@ -431,6 +456,19 @@ async def test_the_served_model_is_pinned() -> None:
 def test_what_the_base_branch_does_not_allow(config: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         chat("http://127.0.0.1:1/v1", **config)
+
+
+def test_the_anthropic_wire_needs_a_user_message() -> None:
+    prompt = [{"role": "system", "text": "{{ answer }}"}]
+    with pytest.raises(UsageError, match="needs a `user` message"):
+        chat("http://127.0.0.1:1", provider={"wire": "anthropic"}, prompt=prompt).request(item())
+
+
+def test_an_unknown_kind() -> None:
+    with pytest.raises(UsageError, match="no grader kind 'oracle'; known are chat, python, command, http"):
+        build_grader(
+            "judge", SimpleNamespace(kind="oracle"), providers={}, tree=MemoryTree({}), code_dir=None, environ={}
+        )
 
 
 def test_an_unknown_provider() -> None:

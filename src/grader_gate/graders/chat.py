@@ -15,7 +15,7 @@ from grader_gate.graders.base import Call, Request
 from grader_gate.graders.connection import Connection, Outcome
 from grader_gate.graders.inputs import VisibleInputs
 from grader_gate.graders.judgement import Judgement, malformed, unmeasured
-from grader_gate.graders.prompt_files import read_prompt
+from grader_gate.graders.prompt_files import PromptFileProblem, read_prompt
 from grader_gate.graders.reply_schema import reply_schema
 from grader_gate.graders.wires.base import Answer, Ask, Wire, WireError
 from grader_gate.model import Grade, Item, Tree, Usage, digest
@@ -74,7 +74,6 @@ class ChatGrader:
         self._schema = reply_schema(config.output, config.contract)
         self._inputs = VisibleInputs(config.contract.inputs, tree, config.rubric)
         self._mode = config.output.mode
-        self._stopped: str | None = None
 
     @property
     def model(self) -> str:
@@ -110,6 +109,10 @@ class ChatGrader:
         from grader_gate.graders.templates import Prompt
 
         sources = read_prompt(self._config.prompt, self._tree, self.name)
+        if self._provider.wire == "anthropic" and all(source.role in ("system", "developer") for source in sources):
+            raise PromptFileProblem(
+                "the anthropic wire needs a `user` message; put the answer in one", **sources[0].at(None)
+            )
         return Prompt(sources, self._tree, self._config.contract.inputs, self._config.variables)
 
     @property
@@ -123,7 +126,7 @@ class ChatGrader:
         :raises UsageError: a broken prompt, a missing key.
         """
         _ = self.prompt
-        self._connection.check_key()
+        await self._connection.prepare()
 
     def request(self, item: Item) -> Request:
         """See :class:`grader_gate.graders.base.Grader`."""
@@ -166,17 +169,12 @@ class ChatGrader:
     # ---- one question
 
     async def _ask(self, messages: Sequence[Mapping[str, str]]) -> Grade:
-        if self._stopped is not None:
-            return unmeasured(self._stopped).model_copy(update={"usage": Usage(calls=0)})
         calls = 0
         while True:
             ask = Ask(
                 messages, self._config.model, self._parameters, self._cap, self._mode, self._schema, self._dialect
             )
-            try:
-                outcome = await self._connection.post(self._wire.path(), self._wire.body(ask))
-            except UsageError as error:
-                outcome = Outcome(failure=str(error), fatal=True, calls=0)
+            outcome = await self._connection.post(self._wire.path(), self._wire.body(ask))
             calls += outcome.calls
             if not (outcome.refusal and self._adapt(ask, outcome.refusal)):
                 break
@@ -201,8 +199,6 @@ class ChatGrader:
         if outcome.failure is not None:
             if any(word in outcome.refusal for word in FILTER_WORDS):
                 return malformed(PROBLEMS["filtered"], f"{PROBLEM}filtered\n")
-            if outcome.fatal:
-                self._stopped = outcome.failure
             return unmeasured(outcome.failure)
         try:
             answer = self._wire.read(outcome.data)
@@ -217,7 +213,9 @@ class ChatGrader:
         pinned = self._config.contract.served_model
         if pinned is not None and answer.model != pinned:
             served = self._connection.redactor.foreign(answer.model or "unnamed")
-            grade = unmeasured(f"served model {served}, pinned {pinned}; the grader is not the one that was frozen")
+            why = f"served model {served}, pinned {pinned}; pin another with `served_model`, or ask for the pinned one"
+            self._connection.stop(why)
+            grade = unmeasured(why)
         return grade.model_copy(update={"usage": self._usage(answer), "served_model": answer.model})
 
     def _usage(self, answer: Answer) -> Usage:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -25,6 +25,8 @@ RETRIED = frozenset((408, 409, 425, 429))
 FATAL = frozenset((401, 402, 403, 404))
 """Statuses that every further call would get as well."""
 FIRST_WAIT_S = 0.5
+MAX_FAILURES = 50
+"""Failed calls in a row, each after its own retries, that count as an outage (twice the concurrency where higher)."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -85,6 +87,8 @@ class Connection:
     jitter: Callable[[], float] = random.random
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     ca_file: str | None = None
+    _stopped: str | None = None
+    _failures_in_a_row: int = 0
     _client: httpx.AsyncClient | None = None
     _loop: asyncio.AbstractEventLoop | None = None
     _redactor: Redactor | None = None
@@ -131,8 +135,45 @@ class Connection:
     def _key(self) -> str:
         return self.environ.get(self.provider.key_env, "").strip() if self.provider.key_env else ""
 
+    def stop(self, why: str) -> None:
+        """Send nothing more: every later call fails at once, saying why."""
+        self._stopped = self._stopped or why
+
+    async def prepare(self) -> None:
+        """Load what sending needs, and see that the key is there.
+
+        :raises MissingKey: it is not.
+        """
+        import tenacity  # noqa: F401
+
+        self._open()
+
     async def post(self, path: str, body: Any) -> Outcome:
-        """Send a body and bring the reply, or say why not. Never raises for what network or server do."""
+        """Send a body and bring the reply, or say why not. Never raises for what network or server do.
+
+        A refusal that every call would get, or :data:`MAX_FAILURES` failed calls in a row, stop the connection, so
+        that a thousand calls do not each fail slowly.
+        """
+        if self._stopped is None:
+            try:
+                self.check_key()
+            except MissingKey as error:
+                self.stop(str(error))
+        if self._stopped is not None:
+            return Outcome(failure=self._stopped, fatal=True, calls=0)
+        outcome = await self._post(path, body)
+        if outcome.failure is None or outcome.refusal:
+            self._failures_in_a_row = 0
+        else:
+            self._failures_in_a_row += 1
+            limit = max(MAX_FAILURES, 2 * self.provider.concurrency)
+            if outcome.fatal:
+                self.stop(outcome.failure)
+            elif self._failures_in_a_row >= limit:
+                self.stop(f"given up after {limit} failed calls in a row; the last: {outcome.failure}")
+        return outcome
+
+    async def _post(self, path: str, body: Any) -> Outcome:
         from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt
 
         content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
@@ -155,7 +196,7 @@ class Connection:
         except _Transient as error:
             tries = "" if calls == 1 else f" ({calls} tries)"
             outcome = Outcome(failure=f"{self.name} ({self.host}): {error}{tries}")
-        return Outcome(outcome.data, outcome.failure, outcome.fatal, outcome.refusal, calls)
+        return replace(outcome, calls=calls)
 
     def _wait_s(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
@@ -216,12 +257,15 @@ class Connection:
             return self._refused(
                 status, "redirects are not followed; set base_url to the final address", "", fatal=True
             )
-        return self._refused(status, self._mend(status), text, fatal=status in FATAL)
+        outcome = self._refused(status, self._mend(status), text, fatal=status in FATAL)
+        if status not in (400, 422):
+            return outcome
+        return replace(outcome, refusal=self.redactor.hide(said[:5000]).casefold() or "refused")
 
     def _refused(self, status: int, mend: str, text: str, *, fatal: bool) -> Outcome:
         said = f" (it says: {text})" if text else ""
         message = f"{self.name} ({self.host}) answers {status}: {mend}{said}"
-        return Outcome(failure=message, fatal=fatal, refusal=text.casefold() if status in (400, 422) else "")
+        return Outcome(failure=message, fatal=fatal)
 
     def _mend(self, status: int) -> str:
         key = self.provider.key_env
@@ -242,6 +286,7 @@ class Connection:
                 return "it refuses the request; check `parameters`, `model` and the prompt"
 
     def _open(self) -> httpx.AsyncClient:
+        self.check_key()
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
             self._client, self._loop = self._new_client(), loop
@@ -251,7 +296,6 @@ class Connection:
         import httpx
         from httpx_aiohttp import AiohttpTransport
 
-        self.check_key()
         headers = {"content-type": "application/json", "accept": "application/json", **self.extra_headers}
         headers |= {name.lower(): value for name, value in self.provider.headers.items()}
         if key := self._key():

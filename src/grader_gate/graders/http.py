@@ -48,7 +48,6 @@ class HttpGrader:
                 raise BadPath(f"graders.{name}.arguments.{key}: is an input; give the argument another name")
         self._inputs = VisibleInputs(config.contract.inputs, tree, config.rubric)
         self._values = ReturnedValues(config.contract)
-        self._stopped: str | None = None
 
     @property
     def concurrency(self) -> int:
@@ -85,7 +84,7 @@ class HttpGrader:
 
         :raises grader_gate.graders.connection.MissingKey: it is not.
         """
-        self._connection.check_key()
+        await self._connection.prepare()
 
     async def grade(self, item: Item, request: Request, call: Call) -> Grade:
         """Ask the endpoint, and once more where the answer cannot be used."""
@@ -96,18 +95,10 @@ class HttpGrader:
         return grade.model_copy(update={"latency_s": round(time.perf_counter() - started, 4)})
 
     async def _once(self, body: dict[str, Any]) -> Grade:
-        if self._stopped is not None:
-            return unmeasured(self._stopped).model_copy(update={"usage": Usage(calls=0)})
-        try:
-            outcome = await self._connection.post(self._config.path, body)
-        except UsageError as error:
-            self._stopped = str(error)
-            return unmeasured(self._stopped).model_copy(update={"usage": Usage(calls=0)})
+        outcome = await self._connection.post(self._config.path, body)
         if outcome.failure is None:
             grade = self._values.grade(outcome.data)
         else:
-            if outcome.fatal:
-                self._stopped = outcome.failure
             grade = unmeasured(outcome.failure)
         return grade.model_copy(update={"usage": Usage(calls=outcome.calls)})
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from grader_gate.config import Contract, Output, OutputMode, Scale
@@ -38,7 +39,7 @@ def unmeasured(message: str) -> Grade:
     return Grade(error=GradeError(kind=ErrorKind.UNMEASURED, message=message))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Judgement:
     """Reads replies under one contract.
 
@@ -71,10 +72,14 @@ class Judgement:
         scale = self.scale.model_dump(mode="json") if self.scale else None
         return digest("judgement", PARSER_VERSION, self.output.model_dump(mode="json"), scale, self.abstains)
 
-    @property
+    @cached_property
     def words(self) -> dict[str, GradeVerdict]:
         """The grader's words for verdicts, case folded."""
         return {_folded(word): verdict for word, verdict in self.output.verdicts.items()}
+
+    @cached_property
+    def _abstain_words(self) -> frozenset[str]:
+        return frozenset(_folded(word) for word in self.output.abstain_words)
 
     def text(self, reply: str) -> Grade:
         """Read a model's reply. Never raises: what cannot be used is ``malformed``."""
@@ -171,7 +176,7 @@ class Judgement:
             if word is None or word == "":
                 raise Unusable(f"the reply has no `{self.output.verdict}`")
             folded = _folded(word)
-            if folded in {_folded(w) for w in self.output.abstain_words}:
+            if folded in self._abstain_words:
                 if not self.abstains:
                     raise Unusable("the grader abstains, which its contract does not allow (`abstains: false`)")
                 return Grade(abstained=True, reason=reason, citations=citations)

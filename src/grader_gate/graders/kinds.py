@@ -23,7 +23,12 @@ def chat(parts: Parts) -> Grader:
         )
     wire = wires[provider.wire]()
     connection = Connection(
-        parts.config.provider, provider, parts.environ, wire.key_header, wire.headers(provider.api_version)
+        parts.config.provider,
+        provider,
+        parts.environ,
+        wire.key_header,
+        wire.headers(provider.api_version),
+        ca_file=parts.environ.get("SSL_CERT_FILE"),
     )
     return ChatGrader(parts.name, parts.config, provider, parts.tree, wire, connection)
 
@@ -64,5 +69,11 @@ def http(parts: Parts) -> Grader:
 
     provider = parts.provider()
     # The key goes where chat completions carry it: a bearer token, or the header the provider names.
-    connection = Connection(parts.config.provider, provider, parts.environ, OpenAIWire().key_header)
+    connection = Connection(
+        parts.config.provider,
+        provider,
+        parts.environ,
+        OpenAIWire().key_header,
+        ca_file=parts.environ.get("SSL_CERT_FILE"),
+    )
     return HttpGrader(parts.name, parts.config, provider, parts.tree, connection)

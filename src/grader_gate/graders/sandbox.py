@@ -34,7 +34,7 @@ MAX_INTEGER_BITS = 512
 
 FILTERS = (
     "abs", "capitalize", "count", "d", "default", "dictsort", "first", "float", "int", "items", "last", "length",
-    "list", "lower", "map", "max", "min", "reject", "rejectattr", "reverse", "round", "select", "selectattr", "sort",
+    "list", "lower", "map", "max", "min", "reject", "rejectattr", "reverse", "select", "selectattr", "sort",
     "string", "title", "trim", "truncate", "unique", "upper", "wordcount",
 )  # fmt: skip
 METHODS: dict[type, frozenset[str]] = {
@@ -123,7 +123,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         self.globals = {k: self.globals[k] for k in ("range", "dict", "namespace")}
         known = {name: filters.FILTERS[name] for name in FILTERS}
         own: dict[str, Callable[..., Any]] = {
-            "replace": self._replace, "join": self._join, "indent": self._indent, "tojson": _tojson,
+            "replace": self._replace, "join": self._join, "indent": self._indent, "tojson": _tojson, "round": _round,
             "escape": _escape, "e": _escape, "_turns": self._turns, "_concat": self._concat,
         }  # fmt: skip
         self.filters = {name: self._metered(f) for name, f in (known | own).items()}
@@ -246,6 +246,13 @@ class _ConcatCounter(NodeTransformer):
         self.generic_visit(node)
         parts = nodes.List(node.nodes, lineno=node.lineno)
         return nodes.Filter(parts, "_concat", [], [], None, None, lineno=node.lineno)
+
+
+def _round(value: float, precision: int = 0) -> float:
+    """Rounding to at most 15 digits; Jinja's own takes any power of ten."""
+    if not -15 <= precision <= 15:
+        raise TooMuch("rounding beyond 15 digits is not offered")
+    return float(round(value, precision))
 
 
 def _tojson(value: Any, indent: int | None = None) -> str:

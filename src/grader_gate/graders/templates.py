@@ -128,7 +128,9 @@ class Prompt:
         except TemplateError as error:
             raise self._problem(source, error) from None
         except (RecursionError, SyntaxError, MemoryError, ValueError, OverflowError):
-            raise TemplateProblem("the template is nested too deeply", **source.at(None)) from None
+            raise TemplateProblem(
+                "the template is nested too deeply, or holds a number too large", **source.at(None)
+            ) from None
         return _Message(source, template, environment)
 
     def _check_variables(self, source: MessageSource, environment: PromptEnvironment, loader: _FolderLoader) -> None:
