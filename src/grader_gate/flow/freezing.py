@@ -12,8 +12,8 @@ from grader_gate.audits.claims import Reading, needed_items
 from grader_gate.audits.gradebook import flip_rate
 from grader_gate.baselines.files import write_record
 from grader_gate.baselines.record import Baseline, BaselineRecord, RecordHead, group_rows, read_baseline
-from grader_gate.check import policy_digest
 from grader_gate.errors import GateError
+from grader_gate.flow.prepare import policy_digest
 from grader_gate.flow.single import SingleOptions, SingleRun, single_run
 from grader_gate.model import Grade, PlannedGrade, Purpose
 from grader_gate.runs.plan import SideExam, passes

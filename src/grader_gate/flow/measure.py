@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from grader_gate import __version__
-from grader_gate.check import CheckOptions, Prepared, exit_code, overall, policy_digest
 from grader_gate.config import ChecksGrader, Mode
 from grader_gate.decision.outcome import Settings
 from grader_gate.flow.compare import Comparison, after_screen, settle
 from grader_gate.flow.novelty import NEW, Novelty, new_findings
 from grader_gate.flow.novelty import measure as measure_new
+from grader_gate.flow.prepare import CheckOptions, Prepared, exit_code, overall, policy_digest
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup
 from grader_gate.flow.suite_report import Rules, blocking_claims, suite_result, waived_claims

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from grader_gate.check import CheckOptions, Prepared
 from grader_gate.config import Mutators
+from grader_gate.flow.prepare import CheckOptions, Prepared
 from grader_gate.flow.single import SingleOptions, single_run
 from grader_gate.flow.why import case_changes, grader_changes
 from grader_gate.model import ClaimKind, Purpose

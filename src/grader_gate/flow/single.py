@@ -73,7 +73,7 @@ def single_run(root: Path, revision: str, options: SingleOptions, label: str) ->
 
     :raises UsageError: a file of it cannot be used.
     """
-    from grader_gate.check import refuse_unknown
+    from grader_gate.flow.prepare import refuse_unknown
     from grader_gate.flow.work import tariff_of
 
     with Git.find(root, env=options.environ) as git:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grader_gate.baselines.record import Baseline, read_baseline
-from grader_gate.check import Prepared
 from grader_gate.config import ChatGrader, Config, HttpGrader, Provider
 from grader_gate.flow.compare import Comparison, compare, screen_plan, take_baseline
 from grader_gate.flow.novelty import Novelty, novelty
+from grader_gate.flow.prepare import Prepared
 from grader_gate.flow.sides import SideSetup
 from grader_gate.model import PlannedGrade, Purpose, Role, digest
 from grader_gate.result import Estimate, Notice

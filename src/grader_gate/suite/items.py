@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from grader_gate.model import (
@@ -126,7 +127,7 @@ def adjacent_pairs(levels: Sequence[float]) -> list[tuple[int, int]]:
     :param levels: levels in ascending order.
     """
     distinct = sorted(set(levels))
-    above = dict(zip(distinct, distinct[1:], strict=False))
+    above = dict(pairwise(distinct))
     return [(i, j) for i, low in enumerate(levels) for j, high in enumerate(levels) if above.get(low) == high]
 
 
