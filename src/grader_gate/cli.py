@@ -119,6 +119,13 @@ def build_parser() -> argparse.ArgumentParser:
     schema.add_argument("name", nargs="?", help="config, cases, ladders, ledger, result, …; none lists them")
     schema.add_argument("--out", type=Path, default=None, metavar="DIR", help="write every schema into DIR")
 
+    importing = _command(commands, "import", run_import, "turn another tool's file into golden cases (JSON Lines)")
+    importing.add_argument("format", metavar="FORMAT", help="promptfoo, deepeval, openai-evals, inspect, langfuse, …")
+    importing.add_argument("file", type=Path, metavar="FILE")
+    importing.add_argument("--out", type=Path, default=None, metavar="FILE", help="where to write (default: print)")
+
+    _command(commands, "mutators", run_mutators, "list the catalogue of mutators")
+
     publish = _command(commands, "publish", run_publish, "post the results of an earlier run (token from GITHUB_TOKEN)")
     publish.add_argument("dir", type=Path, metavar="DIR", help="the folder a check wrote")
 
@@ -344,6 +351,42 @@ def run_schema(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int
     if arguments.name not in known:
         raise UsageError(f"schema {arguments.name!r}: not known; one of {', '.join(known)}")
     print(json.dumps(known[arguments.name], indent=2, ensure_ascii=False))
+    return ExitCode.OK
+
+
+def run_import(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """``grader-gate import``: what has no answer or no label is left out and said, never guessed."""
+    from grader_gate.errors import UsageError
+    from grader_gate.report.escape import log_line
+    from grader_gate.suite.importers.base import to_jsonl
+    from grader_gate.suite.importers.registry import importer
+
+    read = importer(arguments.format)
+    if not arguments.file.is_file():
+        raise UsageError(f"{arguments.file}: no such file")
+    found = read(arguments.file.read_bytes(), arguments.file.name)
+    text = to_jsonl([*found.cases, *found.ladders])
+    if arguments.out is None:
+        sys.stdout.write(text)
+    else:
+        arguments.out.write_text(text, "utf-8", newline="\n")
+    for skipped in found.skipped:
+        print(log_line(f"skipped row {skipped.row}: {skipped.reason}"), file=sys.stderr)
+    print(f"{len(found.cases)} cases, {len(found.ladders)} ladders, {len(found.skipped)} skipped", file=sys.stderr)
+    return ExitCode.OK if found.cases or found.ladders else ExitCode.USAGE
+
+
+def run_mutators(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """``grader-gate mutators``."""
+    from tabulate import tabulate
+
+    from grader_gate.suite.mutators.registry import registry
+
+    rows = [
+        [m.name, m.polarity.value, m.property, "yes" if m.default else "", m.description] for m in registry().values()
+    ]
+    headers = ["name", "polarity", "property", "default", "what it does"]
+    print(tabulate(rows, headers, tablefmt="simple", disable_numparse=True, maxcolwidths=[None, None, None, None, 60]))
     return ExitCode.OK
 
 

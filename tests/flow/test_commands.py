@@ -316,3 +316,26 @@ def test_a_waived_survivor_does_not_block_and_a_lapsed_waiver_does(repo: Reposit
 
 def test_base_files_helper_is_complete() -> None:
     assert set(base_files()) == {".grader-gate.yml", "code/judge.py", "rubric.md", "cases/all.yaml", "ladders/all.yaml"}
+
+
+def test_import_turns_another_tools_rows_into_cases_and_says_what_it_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"id": "a", "input": "Q?", "output": "A", "human_label": "pass", "judge_label": "fail"},
+        {"id": "b", "input": "Q?", "output": "A"},
+    ]
+    source, target = tmp_path / "rows.jsonl", tmp_path / "cases.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert main(["import", "judgegate", str(source), "--out", str(target)]) == 0
+    (case,) = [json.loads(line) for line in target.read_text("utf-8").splitlines()]
+    assert (case["id"], case["answer"], case["expected"]) == ("a", "A", "correct")
+    assert "1 cases, 0 ladders, 1 skipped" in capsys.readouterr().err
+    assert main(["import", "promptfo", str(source)]) == 2
+
+
+def test_mutators_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mutators"]) == 0
+    listed = capsys.readouterr().out
+    assert "truncate_half" in listed
+    assert listed.count("\n") > 50

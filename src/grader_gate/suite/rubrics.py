@@ -48,7 +48,7 @@ def _criteria(entry: Entry, value: Any, *keys: Key) -> tuple[Criterion, ...]:
 
 def _criterion(entry: Entry, value: Any, *keys: Key) -> Criterion:
     if not isinstance(value, dict):
-        text, weight = entry.as_text(value, *keys), 1.0
+        text, weight = entry.as_text(value, *keys), None
     else:
         for key in value:
             if key not in ("criterion", "weight"):
@@ -57,12 +57,11 @@ def _criterion(entry: Entry, value: Any, *keys: Key) -> Criterion:
             raise entry.error("missing: say what the criterion asks", *keys, "criterion")
         text = entry.as_text(value["criterion"], *keys, "criterion")
         weight = value.get("weight")
-        weight = 1.0 if weight is None else weight
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or weight <= 0:
+        if weight is not None and (isinstance(weight, bool) or not isinstance(weight, int | float) or weight <= 0):
             raise entry.error("must be a number above 0", *keys, "weight")
     if not text.strip():
         raise entry.error("is empty", *keys)
-    return Criterion(criterion=text, weight=float(weight))
+    return Criterion(criterion=text, weight=1.0 if weight is None else float(weight))
 
 
 def sources_of(entry: Entry) -> tuple[SourceText, ...]:
