@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grader_gate.model import GateVerdict, Role
-from grader_gate.report import view
+from grader_gate.report import figures, view
 from grader_gate.report.escape import cut, html_text
 from grader_gate.result import Change, Finding, Result, SuiteResult
 
@@ -86,12 +86,12 @@ def _consequence(suite: SuiteResult) -> list[str]:
 
 
 def _change_message(change: Change, said: list[str]) -> str:
-    where = view.change_lines(change)
+    where = figures.change_lines(change)
     return "\n".join([*([f"Changed: {where}."] if where else []), *said])
 
 
 def _finding_message(finding: Finding, quote: bool) -> str:
-    lines = [finding.sentence, " · ".join(view.evidence_words(finding))]
+    lines = [finding.sentence, " · ".join(figures.evidence_words(finding))]
     if quote and finding.reason:
         lines.append(f"Reason: {cut(next(iter(finding.reason.splitlines()), ''), 300)}")
     if finding.suggestion:

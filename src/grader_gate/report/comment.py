@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from grader_gate.model import GateVerdict
-from grader_gate.report import textdiff, view
+from grader_gate.report import figures, textdiff, view
 from grader_gate.report.marker import header
 from grader_gate.result import Result
 
@@ -146,7 +146,7 @@ class _Writer:
         link = result.report_url if result.report_url and _LINK.fullmatch(result.report_url) else None
         from markupsafe import Markup
 
-        baselines = view.distinct(s.baseline or "" for s in result.suites)
+        baselines = figures.distinct(s.baseline or "" for s in result.suites)
         self._module = (
             markdown()
             .get_template("comment.md.j2")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader_gate.model import GateVerdict
-from grader_gate.report import textdiff, view
+from grader_gate.report import figures, textdiff, view
 from grader_gate.report.escape import cut
 from grader_gate.result import Finding, Result
 
@@ -51,7 +51,7 @@ def render_html(result: Result) -> str:
     style = trusted((TEMPLATES / "report.css").read_text(encoding="utf-8"))
     script = trusted((TEMPLATES / "report.js").read_text(encoding="utf-8"))
     rows = [
-        Row(f, name, " · ".join(view.evidence_words(f)), _reason(f, result.quote), _parts(f, result.quote))
+        Row(f, name, " · ".join(figures.evidence_words(f)), _reason(f, result.quote), _parts(f, result.quote))
         for name, found in view.groups(result).items()
         for f in found
     ]
@@ -59,7 +59,7 @@ def render_html(result: Result) -> str:
         r=result,
         rows=rows,
         present={row.group for row in rows},
-        statuses=view.distinct(sorted(row.finding.status.value for row in rows)),
+        statuses=figures.distinct(sorted(row.finding.status.value for row in rows)),
         counts=view.counts(result),
         ordered=view.suites_by_weight(result),
         several=view.several(result),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET  # writes only; never parses what others wrote
 
 from grader_gate.model import GateVerdict
-from grader_gate.report import view
+from grader_gate.report import figures, view
 from grader_gate.report.escape import xml
 from grader_gate.result import Finding, Result, SuiteResult
 
@@ -31,8 +31,9 @@ def render_junit(result: Result) -> str:
 def _suite(suite: SuiteResult, quote: bool, blocks: bool) -> ET.Element:
     element = ET.Element("testsuite", {"name": xml(suite.name)})
     for row in suite.audits:
-        case = _case(element, suite.name, view.AUDIT_WORDS[row.audit])
-        said = f"{view.rate_words(row.head)}; {view.graded_words(row.head) or 'not graded'}; {view.audit_change(row)}"
+        case = _case(element, suite.name, figures.AUDIT_WORDS[row.audit])
+        graded = figures.graded_words(row.head) or "not graded"
+        said = f"{figures.rate_words(row.head)}; {graded}; {figures.audit_change(row)}"
         if row.head is not None and row.head.value is None:
             ET.SubElement(
                 case, "error" if blocks else "skipped", {"message": "not measured", "type": "unmeasured"}
@@ -40,7 +41,7 @@ def _suite(suite: SuiteResult, quote: bool, blocks: bool) -> ET.Element:
         else:
             ET.SubElement(case, "system-out").text = xml(said)
     for finding in suite.findings:
-        name = " ".join(view.distinct((finding.kind.value, finding.case or "", finding.mutator or "")))
+        name = " ".join(figures.distinct((finding.kind.value, finding.case or "", finding.mutator or "")))
         case = _case(element, suite.name, name)
         if finding.location is not None:
             case.set("file", xml(finding.location.path))
@@ -80,7 +81,7 @@ def _outcome(case: ET.Element, finding: Finding, quote: bool, blocks: bool) -> N
     tag = "failure" if finding.blocking else "error" if view.group_of(finding) == "errors" else "skipped"
     if not blocks:
         tag = "skipped"
-    lines = view.evidence_words(finding)
+    lines = figures.evidence_words(finding)
     if quote and finding.reason:
         lines.append(f"reason: {finding.reason}")
     if finding.suggestion:

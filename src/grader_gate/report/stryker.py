@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from grader_gate.report import view
+from grader_gate.report import figures
 from grader_gate.report.escape import html_text
 from grader_gate.result import Finding, FindingKind, FindingStatus, MutatorRow, Rate, Result, SuiteResult
 
@@ -44,7 +44,7 @@ def _file(suite: SuiteResult, rows: list[tuple[MutatorRow, Rate]], quote: bool) 
     lines: list[str] = []
     mutants: list[dict[str, Any]] = []
     for row, head in rows:
-        lines.append(_flat(f"# {row.mutator}: {view.rate_words(head)} caught, {view.graded_words(head)}"))
+        lines.append(_flat(f"# {row.mutator}: {figures.rate_words(head)} caught, {figures.graded_words(head)}"))
         at = len(lines)
         survivors = [f for f in suite.findings if _survives(f, row)][: head.n - head.k]
         unknown = head.n - head.k - len(survivors)

@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader_gate.report import escape, view
+from grader_gate.report import escape, figures, view
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -49,7 +49,7 @@ def _markup(escaper: Any, value: object, *args: Any, **options: Any) -> Markup:
 
 
 def _common(environment: Environment) -> Environment:
-    environment.globals["view"] = view
+    environment.globals.update(view=view, figures=figures)
     return environment
 
 

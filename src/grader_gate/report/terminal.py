@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from grader_gate.model import GateVerdict
-from grader_gate.report import textdiff, view
+from grader_gate.report import figures, textdiff, view
 from grader_gate.report.escape import log_line, log_verbatim
 from grader_gate.result import Finding, Result, SuiteResult
 
@@ -80,11 +80,11 @@ class _Terminal:
         name = f"{log_line(suite.name, 80)} graded by {log_line(suite.grader, 80)} ({log_line(suite.kind, 40)})"
         yield f"{self._paint(name, _BOLD)}: {self._paint(f'{sign} {word}', _COLOURS[suite.verdict])}"
         if suite.items:
-            yield f"  {suite.affected:,} of {view.plural(suite.items, 'item')} affected"
+            yield f"  {suite.affected:,} of {figures.plural(suite.items, 'item')} affected"
         for change in suite.changes[:5]:
-            text = " ".join(view.distinct((change.what, view.place(change.location) if not change.lines else
+            text = " ".join(figures.distinct((change.what, figures.place(change.location) if not change.lines else
                                            change.location.path if change.location else "",
-                                           view.change_lines(change), change.detail)))  # fmt: skip
+                                           figures.change_lines(change), change.detail)))  # fmt: skip
             yield from self._wrap(text, "  changed: ")
         for why in suite.why[:MAIN_SHOWN]:
             yield from self._wrap(why, "  - ")
@@ -97,11 +97,11 @@ class _Terminal:
 
         rows = [
             (
-                view.AUDIT_WORDS[row.audit],
-                view.rate_words(row.base),
-                view.rate_words(row.head),
-                view.graded_words(row.head),
-                view.audit_change(row),
+                figures.AUDIT_WORDS[row.audit],
+                figures.rate_words(row.base),
+                figures.rate_words(row.head),
+                figures.graded_words(row.head),
+                figures.audit_change(row),
                 log_line(row.note or "", 80),
             )
             for row in suite.audits
@@ -123,7 +123,7 @@ class _Terminal:
                 yield from self._title("Goalposts moved")
                 for goalpost in self._result.goalposts[:MAIN_SHOWN]:
                     mark = "accepted" if goalpost.accepted else "not accepted"
-                    where = f" ({view.place(goalpost.location)})" if goalpost.location else ""
+                    where = f" ({figures.place(goalpost.location)})" if goalpost.location else ""
                     yield from self._wrap(f"{goalpost.what}: {goalpost.detail}{where}, {mark}", "  - ")
 
     def _finding(self, finding: Finding) -> Iterator[str]:
@@ -131,8 +131,8 @@ class _Terminal:
         many = f"[{finding.suite}] " if self._several else ""
         yield from self._wrap(f"{many}{case}{finding.sentence}", "  - ", "    ")
         if finding.location is not None:
-            yield from self._wrap(view.place(finding.location), "    at ")
-        if words := view.evidence_words(finding):
+            yield from self._wrap(figures.place(finding.location), "    at ")
+        if words := figures.evidence_words(finding):
             yield from self._wrap(" · ".join(words), "    ")
         if self._result.quote != "none":
             if finding.reason:
@@ -148,11 +148,11 @@ class _Terminal:
 
     def _footer(self, brief: bool) -> Iterator[str]:
         result = self._result
-        head, base = view.short_sha(result.head.sha), view.short_sha(result.base.sha)
+        head, base = figures.short_sha(result.head.sha), figures.short_sha(result.base.sha)
         parts = [f"Compared {head} ({result.head.name}) with {base} ({result.base.name})."]
         if not brief:
-            baselines = view.distinct(s.baseline or "" for s in result.suites)
-            parts += [f"Baseline: {'; '.join(baselines[:3]) or 'none'}.", f"Spent: {view.cost_words(result.cost)}."]
+            baselines = figures.distinct(s.baseline or "" for s in result.suites)
+            parts += [f"Baseline: {'; '.join(baselines[:3]) or 'none'}.", f"Spent: {figures.cost_words(result.cost)}."]
         if result.report_url:
             parts.append(f"Full report: {result.report_url}")
         for part in parts:
