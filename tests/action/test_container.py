@@ -14,7 +14,7 @@ pytestmark = pytest.mark.container
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    found = find_engine()
+    found = find_engine("docker", "podman")
     build_image(found)
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import subprocess
 import threading
 from base64 import b64decode
@@ -80,9 +81,12 @@ class Answer(Exception):
 
 
 class GitHubServer:
-    """The server; use with ``with``. One repository, ``acme/judges`` by default."""
+    """The server; use with ``with``. One repository, ``acme/judges`` by default.
 
-    def __init__(self, repo: str = "acme/judges") -> None:
+    :param tls: certificate and key, PEM files: the server then speaks https.
+    """
+
+    def __init__(self, repo: str = "acme/judges", *, tls: tuple[Path, Path] | None = None) -> None:
         self.repo = repo
         self.tokens: dict[str, Token] = {"good-token-0123456789": Token()}
         self.comments: dict[int, list[dict[str, Any]]] = {}
@@ -102,11 +106,17 @@ class GitHubServer:
         self._lock = threading.RLock()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._http.daemon_threads = True
+        self._scheme = "http"
+        if tls is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
+            self._scheme = "https"
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        return f"{self._scheme}://127.0.0.1:{self._http.server_address[1]}"
 
     def __enter__(self) -> GitHubServer:
         self._thread.start()

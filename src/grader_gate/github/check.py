@@ -231,10 +231,12 @@ class GateCheck:
     def _newer_status(self) -> bool:
         if not self._run_id:
             return False
-        for status in self._client.pages(f"/repos/{self._repo}/commits/{self._sha}/statuses"):
-            if status.get("context") == self._name:
-                return run_of(status.get("target_url")) > (self._run_id, self._attempt)
-        return False
+        try:
+            listed = list(self._client.pages(f"/repos/{self._repo}/commits/{self._sha}/statuses"))
+        except (ReadOnlyToken, NotFound):
+            return False  # a token that may not look may not write either, and that refusal says why
+        newest = next((status for status in listed if status.get("context") == self._name), {})
+        return run_of(newest.get("target_url")) > (self._run_id, self._attempt)
 
 
 def run_of(url: Any) -> tuple[int, int]:
