@@ -138,12 +138,13 @@ def test_the_digest_holds_what_can_change_the_reply_and_no_key() -> None:
         chat("http://127.0.0.1:1/v1", parameters={"max_tokens": 5}),
         chat("http://127.0.0.1:1/v1", output={"mode": "text"}),
         chat("http://127.0.0.1:1/v1", version="2"),
+        chat("http://127.0.0.1:1/v1", contract={"served_model": "judge-1-2026"}),
         chat("http://127.0.0.1:1/v1", provider={"query": {"api-version": "3"}}),
         chat("http://127.0.0.1:1/v1", provider={"wire": "anthropic"}),
     ]
     digests = {built.request(item()).digest for built in [base, *others]}
-    assert len(digests) == 10
-    assert len({built.identity for built in [base, *others]}) == 10
+    assert len(digests) == 11
+    assert len({built.identity for built in [base, *others]}) == 11
     assert base.request(item("41")).digest != base.request(item("42")).digest
 
 

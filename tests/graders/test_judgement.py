@@ -144,6 +144,10 @@ def test_scores_in_words() -> None:
 def test_abstaining_needs_the_contracts_leave() -> None:
     grade = rules(abstains=True).text('{"reason": "too little", "verdict": "Insufficient context."}')
     assert (grade.abstained, grade.verdict, grade.error, grade.reason) == (True, None, None, "too little")
+    assert rules(abstains=True).text("Too little is given.\nInsufficient context.").abstained
+    assert rules().text("Insufficient context.").malformed
+    scored = rules({"verdict": None, "score": "score"}, scale=SCALE, abstains=True)
+    assert scored.text("abstain").abstained
 
 
 def test_a_score_without_a_scale_is_a_configuration_error() -> None:

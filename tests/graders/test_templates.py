@@ -153,6 +153,24 @@ def test_an_included_file_is_checked_too() -> None:
         chat(files).request(item())
 
 
+def test_macros_loops_and_imports() -> None:
+    files = {
+        "prompts/judge.md": "{% from 'lib/m.md' import tag as t %}{% import 'lib/m.md' as lib %}"
+        "{% macro own(x) %}<{{ caller() if caller is defined else x }}>{% endmacro %}{% set name = 'n' %}"
+        "{{ t(answer) }}{{ lib.tag(name) }}{{ own(1) }}{% call own(2) %}c{% endcall %}{% include 'lib/i.md' %}"
+        "{% for w in question.split() %}{{ loop.index }}{% if loop.last %}.{% endif %}{% endfor %}",
+        "prompts/lib/m.md": "{% macro tag(x) %}[{{ x }}]{% endmacro %}",
+        "prompts/lib/i.md": "{{ own(3) }}{{ t(name) }}",
+    }
+    content = chat(files).request(item()).payload["messages"][0]["content"]
+    assert content == "[42][n]<1><c><3>[n]12345."
+
+
+def test_template_syntax_in_a_case_is_text() -> None:
+    hostile = "{{ question }}{% for i in range(9) %}x{% endfor %}{% include 'other.md' %}"
+    assert rendered("{{ answer }}", item(hostile)) == hostile
+
+
 def test_computed_includes_and_data_prompts_are_refused() -> None:
     assert "literally" in problem("{{ answer }}{% include question %}")
     with pytest.raises(UsageError, match="holds data, not a prompt"):

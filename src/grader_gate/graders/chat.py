@@ -145,6 +145,7 @@ class ChatGrader:
             "max_output_tokens": self._cap,
             "mode": self._config.output.mode.value,
             "schema": self._schema,
+            "served_model": self._config.contract.served_model,
             "version": self._config.version,
         }
 

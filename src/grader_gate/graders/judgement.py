@@ -117,6 +117,8 @@ class Judgement:
         return self._from_words(text)
 
     def _from_words(self, text: str) -> Grade:
+        if self.abstains and extraction.bare_word(text, self.output.abstain_words) is not None:
+            return Grade(abstained=True, reason=text.strip()[:MAX_REASON])
         fields: dict[str, Any] = {}
         if self.output.verdict is not None:
             fields[self.output.verdict] = self._stated_word(text)

@@ -141,7 +141,9 @@ class Prompt:
         while waiting:
             here, tree = waiting.pop()
             assigned |= {n.name for n in tree.find_all(nodes.Name) if n.ctx != "load"}
-            assigned |= {n.target for n in tree.find_all(nodes.Import)}
+            assigned |= {n.target for n in tree.find_all(nodes.Import)} | {n.name for n in tree.find_all(nodes.Macro)}
+            for brought in tree.find_all(nodes.FromImport):
+                assigned |= {name if isinstance(name, str) else name[1] for name in brought.names}
             try:
                 undeclared = meta.find_undeclared_variables(tree)
             except TemplateError as error:
