@@ -54,6 +54,9 @@ from .helpers import run, variants
         ("１４個", ["１４"]),
         ("1٤ mixed", []),
         ("`5` and $x_5$ and 6", ["6"]),
+        ("The answer is **42** or *7*.", ["42", "7"]),
+        ("**1.** Open it.\n## 2. Close it.\n**Step 3:** wait 5 s", ["5"]),
+        ("0" * 41, []),
     ],
 )
 def test_which_numbers_are_salient(text, found):

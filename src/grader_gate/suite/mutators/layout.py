@@ -14,7 +14,7 @@ from grader_gate.suite.mutators.sentences import sentences
 from grader_gate.suite.mutators.spans import has_code, outside, protected
 from grader_gate.suite.mutators.text import splice
 
-_MARKDOWN = re.compile(r"\*\*|__|^#{1,6}\s|^[ \t]*(?:[-*+•]|\d{1,3}[.)])\s|^\s*\|.*\|", re.M)
+_MARKDOWN = re.compile(r"\*\*|__|^#{1,6}\s|^[ \t]*(?:[-*+•]|\d{1,3}[.)])\s|^[ \t]*\|.*\|", re.M)
 _PAIRS = {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'"}
 
 

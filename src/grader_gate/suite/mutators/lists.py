@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from grader_gate.suite.mutators.spans import protected
+from grader_gate.suite.mutators.spans import is_protected
 from grader_gate.suite.mutators.text import splice
 
 _ITEM = re.compile(
@@ -29,8 +29,7 @@ class Item:
 @lru_cache(maxsize=4096)
 def items_of(text: str) -> tuple[Item, ...]:
     """The top-level items of the first list of two or more items; lists inside code are no lists."""
-    fences = [(s.start, s.end) for s in protected(text) if s.kind == "fence"]
-    lines = [m for m in _ITEM.finditer(text) if not any(start <= m.start() < end for start, end in fences)]
+    lines = [match for match in _ITEM.finditer(text) if not is_protected(text, match.start(), match.end())]
     run: list[re.Match[str]] = []
     for match in lines:
         if run and _continues(text, run, match):

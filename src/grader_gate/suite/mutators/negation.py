@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,6 +14,8 @@ from grader_gate.suite.mutators.sentences import sentences
 from grader_gate.suite.mutators.spans import is_protected
 from grader_gate.suite.mutators.text import match_case
 
+_WINDOW = 300
+"""Characters around a verb that are read: more than a clause, and a bound on the work."""
 _WORD_AFTER = re.compile(r"(\s+)([^\W\d_]+(?:['’][^\W\d_]+)?)")
 
 
@@ -30,16 +33,19 @@ def negate(text: str, case: GoldenCase, context: MutationContext) -> MutatorResu
     words = lexicon(language)
     if words is None:
         return NotApplicable("no grammar for the case's language")
-    edits = [
-        edit
-        for start, end in sentences(text, language)
-        if not re.search(r"[?？][\"”’')\]*_]*$", text[start:end])
-        for edit in _edits(text, start, end, words)
-    ]
-    if not edits:
-        return NotApplicable("no finite verb that can carry a negation")
-    edit = next((edit for edit in edits if edit.main), edits[0])
-    return [Mutant(text[: edit.start] + edit.replacement + text[edit.end :])]
+    first: _Edit | None = None
+    for start, end in sentences(text, language):
+        if re.search(r"[?？][\"”’')\]*_]*$", text[max(start, end - 10) : end]):
+            continue
+        for edit in _edits(text, start, end, words):
+            first = first or edit
+            if edit.main:
+                return [_applied(text, edit)]
+    return [_applied(text, first)] if first else NotApplicable("no finite verb that can carry a negation")
+
+
+def _applied(text: str, edit: _Edit) -> Mutant:
+    return Mutant(text[: edit.start] + edit.replacement + text[edit.end :])
 
 
 def negated_sentence(sentence: str, case: GoldenCase, context: MutationContext) -> str | None:
@@ -48,24 +54,20 @@ def negated_sentence(sentence: str, case: GoldenCase, context: MutationContext) 
     return None if isinstance(made, NotApplicable) else made[0].text
 
 
-def _edits(text: str, start: int, end: int, words: Lexicon) -> list[_Edit]:
-    found = []
+def _edits(text: str, start: int, end: int, words: Lexicon) -> Iterator[_Edit]:
     for match in _verbs(words.language).finditer(text, start, end):
         if not is_protected(text, *match.span()):
             made = _edit(text, start, end, match, words)
             if made is not None:
-                found.append(made)
-    return found
+                yield made
 
 
 def _edit(text: str, start: int, end: int, match: re.Match[str], words: Lexicon) -> _Edit | None:
     grammar = words.grammar
-    before = [
-        word.casefold() for word in re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[,;:()—–]", text[start : match.start()])
-    ]
-    after = [
-        word.casefold() for word in re.findall(r"[^\W_]+(?:['’][^\W\d_]+)?|[,;:()—–.]", text[match.end() : end])[:4]
-    ]
+    lead = text[max(start, match.start() - _WINDOW) : match.start()]
+    tail = text[match.end() : min(end, match.end() + _WINDOW)]
+    before = [word.casefold() for word in re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[,;:()—–]", lead)]
+    after = [word.casefold() for word in re.findall(r"[^\W_]+(?:['’][^\W\d_]+)?|[,;:()—–.]", tail)[:4]]
     main = not _subordinate(before, words)
     verb = match[0].casefold().replace("’", "'")
     if verb in grammar["contracted"]:

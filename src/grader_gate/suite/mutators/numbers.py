@@ -15,33 +15,40 @@ from grader_gate.suite.mutators.numerals import NUMERAL, Form, corrupted, in_wor
 from grader_gate.suite.mutators.spans import is_protected, protected
 from grader_gate.suite.mutators.text import UNSPACED
 
-_N = r"\d[\d.,]*"
+_LONGEST = 40
+"""Digits of a run beyond this are an identifier; also what keeps the patterns linear on hostile texts."""
+_D = rf"\d{{1,{_LONGEST}}}"
+_N = rf"\d[\d.,]{{0,{_LONGEST}}}"
 _CURRENCY = "$€£¥₹₩₽₺₪฿"
 _UNITS_BETWEEN = r"(?:\s?[%٪°$€£]?[CF]?|\s?[A-Za-zµμΩ²³/]{1,12})?"
 _SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 
 # Digits that name, order, date or relate things instead of measuring one. Each alternative is one kind.
 _NOT_SALIENT = rf"""
-    ^[ \t]*(?:[-*+>•]\s+)*\(?\d{{1,3}}(?:[.)\]:](?=[ \t]+\S)|[、．])         # list marker at the start of a line
-  | \[\s*\^?\d+(?:\s*[,;–-]\s*\d+)*\s*\]                                     # bracket of a citation or its source
-  | ^[ \t]*(?:[-*+>•#]+\s+)*[*_]*[A-Z]\w+\s\d{{1,3}}\s?[:.)—–]             # Sentence 1: at the start of a line
-  | \d+(?:\.\d+){{2,}}                                                        # version, address, dotted date
-  | \b[vV]\.?\s?\d[\w.]*                                                      # v2
-  | \d{{1,4}}[-/]\d{{1,2}}[-/]\d{{1,4}}                                       # numeric date
-  | \d{{1,4}}\s?[年月日号號]                                                  # date in Chinese or Japanese
-  | 第\s?\d+                                                                  # ordinal in Chinese or Japanese
-  | \d{{1,2}}:\d\d(?::\d\d)? | \d{{1,2}}(?:[.:]\d\d)?\s?(?:[aApP][mM]\b|[aApP]\.\s?[mM]\.|o['’]clock\b)  # time
-  | {_N}(?:\s:\s|:)\d+(?:[.,]\d+)?                                            # ratio
-  | {_N}\s?[/⁄∕]\s?{_N} | \d+\s?[¼-¾⅐-⅞]                                      # fraction
-  | {_N}[eE][+-]?\d+ | {_N}\s?[×x*·⋅]\s?10\s?(?:\^|\*\*|[{_SUPERSCRIPT}])\S*  # scientific
-  | (?:{_N}|\w)\s?(?:\^|\*\*)\s?[-+({{]*\d+ | \d+[{_SUPERSCRIPT}]+            # power
-  | {_N}{_UNITS_BETWEEN}\s?[-–—‑−~]\s?[{re.escape(_CURRENCY)}]?\d[\d.,]*(?:[-–]\d+)*   # range, telephone number
-  | {_N}{_UNITS_BETWEEN}(?:\s|-)(?:to|or|through)(?:\s|-)[{re.escape(_CURRENCY)}]?{_N} # range in words
-  | \bbetween\s[{re.escape(_CURRENCY)}]?{_N}{_UNITS_BETWEEN}\sand\s[{re.escape(_CURRENCY)}]?{_N}
-  | \+\d[\d\s().-]{{6,}}\d | \(\d{{2,4}}\)\s?\d{{3,}}                         # telephone number
-  | (?<![\d.,])\d{{1,3}}(?:[ ]\d{{3}})+(?![\d.,]*\d)                          # 1 000: one number or two
-  | [\#№]\s?\d+                                                               # #12
-  | \d+(?:st|nd|rd|th|ᵗʰ|º|ª)\b | \d+(?:º|ª)                                   # ordinal
+    ^[ \t]*(?:[-*+>•\#]+[ ]+)*[*_]*\(?\d{{1,3}}(?:[.)\]:][*_]*(?=[ \t]+\S)|[、．])   # list marker at a line start
+  | ^[ \t]*(?:[-*+>•\#]+[ ]+)*[*_]*[A-Z]\w{{1,30}}\s\d{{1,3}}\s?[:.)—–]          # Sentence 1: at the start of a line
+  | \[\s?\^?{_D}(?:\s?[,;–-]\s?{_D})*\s?\]                                       # bracket of a citation or its source
+  | \b[vV]\.?\s?\d[\w.]*                                                         # v2
+  | 第\s?{_D}                                                                    # ordinal in Chinese or Japanese
+  | \bbetween\s[{_CURRENCY}]?{_N}{_UNITS_BETWEEN}\sand\s[{_CURRENCY}]?{_N}       # range in words
+  | \+\d[\d\s().-]{{6,20}}\d | \(\d{{2,4}}\)\s?\d{{3,9}}                         # telephone number
+  | [\#№]\s?{_D}                                                                 # #12
+  | \w(?:\s?\^\s?|\*\*)[-+({{]*{_D}(?![\w.]*\*\*)                                # power
+  | (?<!\d)(?:
+      {_D}(?:\.{_D}){{2,20}}                                                     # version, address, dotted date
+    | \d{{1,4}}[-/]\d{{1,2}}[-/]\d{{1,4}}                                        # numeric date
+    | \d{{1,4}}\s?[年月日号號]                                                   # date in Chinese or Japanese
+    | \d{{1,2}}:\d\d(?::\d\d)?                                                   # time
+    | \d{{1,2}}(?:[.:]\d\d)?\s?(?:[aApP][mM]\b|[aApP]\.\s?[mM]\.|o['’]clock\b)
+    | {_N}(?:\s:\s|:){_D}(?:[.,]{_D})?                                           # ratio
+    | {_N}\s?[/⁄∕]\s?{_N} | {_D}\s?[¼-¾⅐-⅞]                                      # fraction
+    | {_N}[eE][+-]?{_D} | {_N}\s?[×x*·⋅]\s?10\s?(?:\^|\*\*|[{_SUPERSCRIPT}])\S*  # scientific
+    | {_D}[{_SUPERSCRIPT}]+                                                      # power
+    | {_N}{_UNITS_BETWEEN}\s?[-–—‑−~]\s?[{_CURRENCY}]?{_N}(?:[-–]{_D})*          # range, telephone number
+    | {_N}{_UNITS_BETWEEN}(?:\s|-)(?:to|or|through)(?:\s|-)[{_CURRENCY}]?{_N}    # range in words
+    | (?<![.,])\d{{1,3}}(?:[ ]\d{{3}})+(?![\d.,])                                # 1 000: one number or two
+    | {_D}(?:st|nd|rd|th|ᵗʰ|º|ª)(?!\w)                                           # ordinal
+    )
 """
 
 
@@ -137,7 +144,7 @@ def _number(text: str, match: re.Match[str], words: Lexicon | None) -> Number | 
     start, end = match.span()
     before, after = text[max(0, start - 60) : start], text[end : end + 40]
     form = parse(match[0])
-    if form is None or _names_something(before, after, words):
+    if form is None or end - start > _LONGEST or _names_something(before, after, words):
         return None
     kind, unit = _measure(match[0], before, after, words)
     if kind is None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from grader_gate.suite.mutators.lexicon import lexicon
-from grader_gate.suite.mutators.spans import masked, protected
+from grader_gate.suite.mutators.spans import covering, masked, protected
 
 # A line that begins something new: a list item, a heading, a quotation or a table row.
 _NEW_BLOCK = re.compile(r"^[ \t]*(?:[-*+•–]\s|\(?(?:\d{1,3}|[A-Za-z])[.)]\s|\d{1,3}、|#{1,6}\s|>|\|)")
@@ -43,7 +43,8 @@ def _blocks(text: str) -> list[tuple[int, int]]:
     if "\n" in text or "\r" in text:
         blank = True
         for line in re.finditer(r"[^\n]*\n?", text):
-            if any(span.start < line.start() < span.end for span in fences):
+            inside = covering(text, line.start(), line.start() + 1)
+            if inside is not None and inside.kind == "fence" and inside.start < line.start():
                 blank = False
                 continue
             if blank or not line[0].strip() or _NEW_BLOCK.match(line[0]):

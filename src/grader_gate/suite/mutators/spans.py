@@ -13,22 +13,24 @@ Kind = Literal["fence", "code", "link", "url", "email", "latex"]
 # Models open fences in the middle of a line and close them after the last one, which CommonMark would not allow.
 _FENCE = re.compile(r"^(?P<lead>(?:(?!```|~~~)[^\n])*)(?P<mark>`{3,}|~{3,})(?P<info>[^\n`]*)$", re.M)
 
+# The lengths bound the work on hostile texts; no formula or inline code is longer.
 # Later alternatives are tried only where no earlier one matches, so code hides a link and a link hides its address.
 _INLINE = re.compile(
     r"""
-    (?P<code>(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n\s*\n).)+?(?<!`)(?P=ticks)(?!`))
+    (?P<code>(?<!`)(?P<ticks>`+)(?!`)(?:(?!\n\s*\n).){1,2000}?(?<!`)(?P=ticks)(?!`))
   | (?P<link>!?\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]
       (?: \((?:[^()\s]|\([^()\s]*\))+(?:\s+["'(][^\n]*?["')])?\) | \[[^\[\]\n]*[^\W\d][^\[\]\n]*\] ))
   | (?P<auto><(?:https?|ftp|mailto):[^<>\s]+>)
   | (?P<latex>
-        \$\$(?:(?!\n\s*\n).)+?\$\$
-      | \\\((?:(?!\n\s*\n).)+?\\\) | \\\[(?:(?!\n\s*\n).)+?\\\]
-      | \\begin\{(?P<env>[A-Za-z]+\*?)\}.*?\\end\{(?P=env)\}
+        \$\$(?:(?!\n\s*\n).){1,2000}?\$\$
+      | \\\((?:(?!\n\s*\n).){1,2000}?\\\) | \\\[(?:(?!\n\s*\n).){1,2000}?\\\]
+      | \\begin\{(?P<env>[A-Za-z]+\*?)\}.{0,4000}?\\end\{(?P=env)\}
       | (?<![\\$\w])\$(?=[^\s$])(?P<formula>[^$\n]{1,300}?)(?<![\s\\])\$(?![\w$]) )
-  | (?P<email>[\w.+%-]+@[\w-]+(?:\.[\w-]+)+)
+  | (?P<email>(?<![\w.+%-])[\w.+%-]{1,64}@[\w-]+(?:\.[\w-]+)+)
   | (?P<url>(?:\b(?:https?|ftp|file|s?ftp)://|\bwww\.)[^\s<>"'“”‘’`，。；！？）】」]+
-      | (?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,24}(?::\d+)?/[^\s<>"'“”‘’`，。；！？）】」]*
-      | (?<![\w@./-])(?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|io|dev|ai|app|co\.uk|de|fr|eu|info)\b(?![\w-]))
+      | (?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,10}
+        [a-z]{2,24}(?::\d+)?/[^\s<>"'“”‘’`，。；！？）】」]*
+      | (?<![\w@./-])(?:[a-z0-9-]{1,63}\.){1,10}(?:com|org|net|edu|gov|io|dev|ai|app|co\.uk|de|fr|eu|info)\b(?![\w-]))
     """,
     re.X | re.S | re.I,
 )
