@@ -359,6 +359,9 @@ async def test_a_missing_key_is_said_before_any_call() -> None:
             await built.prepare()
         (grade,) = await graded(built, item())
     assert (grade.unmeasured, server.calls, grade.usage.calls) == (True, 0, 0)
+    with pytest.raises(UsageError, match="the variable MODEL_KEY holds spaces, line ends") as caught:
+        await chat("http://127.0.0.1:1", environ={"MODEL_KEY": "sk-first\nsk-second"}).prepare()
+    assert "sk-" not in str(caught.value)
 
 
 async def test_an_outage_is_given_up_after_many_failures_in_a_row() -> None:

@@ -46,7 +46,8 @@ class Outcome:
     :ivar data: the parsed JSON of a successful reply.
     :ivar failure: why there is none, safe to show; None on success.
     :ivar fatal: every further call would fail the same way.
-    :ivar refusal: the server's own words about a bad request (400, 422), redacted and lower case, else empty.
+    :ivar refusal: the server's own words about a request it will not take (400, 413, 422, …), which another request
+        may not meet; without keys, lower case; empty where nothing was refused.
     :ivar calls: requests sent.
     """
 
@@ -130,6 +131,11 @@ class Connection:
             raise MissingKey(
                 f"providers.{self.name}: the variable {self.provider.key_env} is not set; set it to the key "
                 "(in a workflow: under `env:`, from a secret)"
+            )
+        if not all(33 <= ord(char) <= 126 for char in self._key()):
+            raise MissingKey(
+                f"providers.{self.name}: the variable {self.provider.key_env} holds spaces, line ends or characters "
+                "beyond ASCII, which no key has; copy the key anew"
             )
 
     def _key(self) -> str:
@@ -230,7 +236,7 @@ class Connection:
             raise _Transient(
                 f"the connection failed ({self.redactor.foreign(str(error)) or type(error).__name__})"
             ) from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             return Outcome(failure=f"{self.name} ({self.host}): {self.redactor.foreign(str(error))}")
 
     def _classify(self, status: int, headers: Mapping[str, str], received: bytes) -> Outcome:
@@ -258,7 +264,7 @@ class Connection:
                 status, "redirects are not followed; set base_url to the final address", "", fatal=True
             )
         outcome = self._refused(status, self._mend(status), text, fatal=status in FATAL)
-        if status not in (400, 422):
+        if outcome.fatal:
             return outcome
         return replace(outcome, refusal=self.redactor.hide(said[:5000]).casefold() or "refused")
 
