@@ -352,7 +352,7 @@ class Policy(Frozen):
     survivors: Literal["block", "warn"] = "block"
     kill_rate: dict[str, Share] = Field(
         default_factory=dict,
-        description="Floors by mutator, property or check name; `default` holds for the rest",
+        description="Floors by mutator, by property (over all its mutators) or by check; `default` holds for the rest",
     )
     max_inversion_rate: Share | None = 0.0
     min_cited_ratio: Share | None = None

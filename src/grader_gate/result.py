@@ -164,6 +164,8 @@ class CheckRow(Frozen):
 
     check: str
     killed: int
+    mutants: int = Field(default=0, description="Degraded texts it was asked about")
+    base: Rate | None = None
     by_mutator: dict[str, int] = Field(default_factory=dict)
 
 

@@ -6,37 +6,93 @@ A limit that is broken on base as well is standing debt: reported, and not blame
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from grader_gate.audits.ladders import LadderView, flat, total
 from grader_gate.audits.rates import Outcome, rate
 from grader_gate.config import Policy
-from grader_gate.decision.floors import standing
+from grader_gate.decision.floors import judge
 from grader_gate.model import ClaimKind, Side
-from grader_gate.result import Finding, FindingKind, FindingStatus, MutatorRow, Standing
+from grader_gate.result import CheckRow, Finding, FindingKind, FindingStatus, MutatorRow, Rate
 
 
-def floor_findings(suite: str, grader: str, rows: Sequence[MutatorRow]) -> list[Finding]:
-    """Kill rates below their floor by count; blocking where base is not below it too."""
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A floor and the counts it is held against.
+
+    :ivar name: what the policy calls it: a mutator, a property or a check.
+    :ivar base: kills and mutants on base, where known.
+    :ivar new_survivors: see :func:`grader_gate.decision.floors.judge`.
+    """
+
+    name: str
+    floor: float
+    head: Rate
+    base: Rate | None
+    new_survivors: int | None
+    mutator: str | None = None
+
+
+def floors(
+    policy: Mapping[str, float],
+    rows: Sequence[MutatorRow],
+    checks: Sequence[CheckRow],
+    survivors: Mapping[str, int | None] | None,
+) -> list[Floor]:
+    """The floors that this suite exercises: of each mutator, of a property over its mutators, of a check over all.
+
+    :param survivors: per mutator the number of survivors confirmed as new; None where some were not re-run. None as
+        a whole where nothing is compared: then the counts decide alone.
+    """
+
+    def new_of(mutator: str) -> int | None:
+        return None if survivors is None else survivors.get(mutator, 0)
+
     found = []
-    for row in rows:
-        if row.floor is None or row.standing is not Standing.BELOW or row.head is None:
+    degrade = [row for row in rows if row.polarity == "degrade" and row.head is not None]
+    for row in degrade:
+        if row.floor is not None and row.head is not None:
+            found.append(Floor(row.mutator, row.floor, row.head, row.base, new_of(row.mutator), row.mutator))
+    for name in policy:
+        mine = [row for row in degrade if row.property == name]
+        if mine and not any(row.mutator == name for row in degrade):
+            news = [new_of(row.mutator) for row in mine]
+            new = None if None in news else sum(n for n in news if n is not None)
+            head = total([row.head for row in mine if row.head is not None])
+            base = total([row.base for row in mine if row.base is not None])
+            found.append(Floor(name, policy[name], head, base if base.n else None, new))
+    for check in checks:
+        if check.check in policy:
+            head = Rate(k=check.killed, n=check.mutants, planned=check.mutants)
+            found.append(Floor(check.check, policy[check.check], head, check.base, None))
+    return found
+
+
+def floor_findings(suite: str, grader: str, held: Sequence[Floor], *, gate: bool = True) -> list[Finding]:
+    """Floors that are breached, or broken on base as well.
+
+    :param gate: whether a breach blocks.
+    """
+    found = []
+    for floor in held:
+        base = None if floor.base is None else (floor.base.k, floor.base.n)
+        said = judge((floor.head.k, floor.head.n), floor.floor, base, new_survivors=floor.new_survivors)
+        if not said.breached and not said.debt:
             continue
-        base_below = row.base is not None and standing(row.base.k, row.base.n, row.floor) is Standing.BELOW
-        said = f"{row.head.k} of {row.head.n} killed, floor {row.floor:.0%}"
         found.append(
             Finding(
-                kind=FindingKind.STANDING if base_below else FindingKind.KILL_RATE,
+                kind=FindingKind.STANDING if said.debt else FindingKind.KILL_RATE,
                 status=FindingStatus.ABSOLUTE,
-                blocking=not base_below,
+                blocking=said.breached and gate,
                 suite=suite,
                 grader=grader,
-                mutator=row.mutator,
-                sentence=f"{row.mutator}: {said}" + (", and base is below it too" if base_below else ""),
-                base=None if row.base is None else f"{row.base.k} of {row.base.n}",
-                head=f"{row.head.k} of {row.head.n}",
-                expected=f"{row.floor:.0%}",
+                mutator=floor.mutator,
+                sentence=f"{floor.name}: {said.sentence}",
+                base=None if base is None else f"{base[0]} of {base[1]}",
+                head=f"{floor.head.k} of {floor.head.n}",
+                expected=f"{floor.floor:.0%}",
                 severity=3.5,
-                suggestion="Name this defect in the rubric as one that must fail." if not base_below else None,
+                suggestion="Name this defect in the rubric as one that must fail." if said.breached else None,
             )
         )
     return found

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
-from grader_gate.audits.claims import needed_items
 from grader_gate.audits.gradebook import STORED, Gradebook, ReadingPair, distances
 from grader_gate.decision.evidence import Distance
 from grader_gate.decision.floors import standing
@@ -106,11 +104,10 @@ def audit_rows(all_outcomes: Sequence[Outcome]) -> tuple[AuditRow, ...]:
 
 
 def floor_for(floors: Mapping[str, float], mutator: str, property_: str | None) -> float | None:
-    """The floor of a mutator: its own, else its property's, else ``default``."""
-    for key in (mutator, property_ or "", "default"):
-        if key in floors:
-            return floors[key]
-    return None
+    """The floor of a mutator: its own, else ``default``; none where a floor is set over its property as a whole."""
+    if mutator in floors:
+        return floors[mutator]
+    return None if property_ in floors else floors.get("default")
 
 
 def mutator_rows(
@@ -182,32 +179,37 @@ def _kill(outcome: Outcome, side: Side, identity: Mapping[str, bool]) -> Distanc
 
 def check_rows(claims: Mapping[str, Claim], book: Gradebook, known_checks: Sequence[str]) -> tuple[CheckRow, ...]:
     """Which deterministic check kills how many mutants on head; a check that kills none shows as decoration."""
-    killed: dict[str, dict[str, int]] = {name: {} for name in known_checks}
+    seen = {side: _check_kills(claims, book, side) for side in Side}
+    names = dict.fromkeys([*known_checks, *(name for kills in seen.values() for name, _ in kills)])
+    rows = []
+    for name in names:
+        head = [(mutator, failed) for check, runs in seen[Side.HEAD] if check == name for mutator, failed in runs]
+        base = [failed for check, runs in seen[Side.BASE] if check == name for _, failed in runs]
+        by: dict[str, int] = {}
+        for mutator, failed in head:
+            if failed:
+                by[mutator] = by.get(mutator, 0) + 1
+        rows.append(
+            CheckRow(
+                check=name,
+                killed=sum(by.values()),
+                mutants=len(head),
+                by_mutator=by,
+                base=Rate(k=sum(base), n=len(base), planned=len(base)) if base else None,
+            )
+        )
+    return tuple(rows)
+
+
+def _check_kills(claims: Mapping[str, Claim], book: Gradebook, side: Side) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Check → (mutator, whether the check failed) for each mutant that was graded on this side."""
+    found: dict[str, list[tuple[str, bool]]] = {}
     for claim in claims.values():
         if claim.kind is not ClaimKind.MUTANT or claim.mutator is None:
             continue
-        grade = next(
-            iter(
-                (
-                    book.of(Side.HEAD, Purpose.SCREEN, claim.items[0]) or book.of(Side.BASE, STORED, claim.items[0])
-                ).values()
-            ),
-            None,
-        )
-        if grade is None or grade.error is not None:
-            continue
-        for check in grade.checks:
-            if not check.passed:
-                by = killed.setdefault(check.name, {})
-                by[claim.mutator] = by.get(claim.mutator, 0) + 1
-    return tuple(CheckRow(check=name, killed=sum(by.values()), by_mutator=by) for name, by in killed.items())
-
-
-def median_level(levels: Sequence[float]) -> float:
-    """The plain median (mean of the two middle values for an even number)."""
-    return median(levels)
-
-
-def items_of(claims: Iterable[Claim]) -> set[str]:
-    """Every item the claims need, identities of mutants included."""
-    return {item for claim in claims for item in (*claim.items, *needed_items(claim))}
+        stored = book.of(Side.BASE, STORED, claim.items[0])
+        grades = stored if side is Side.BASE else book.of(Side.HEAD, Purpose.SCREEN, claim.items[0]) or stored
+        grade = next(iter(grades.values()), None)
+        for check in () if grade is None or grade.error is not None else grade.checks:
+            found.setdefault(check.name, []).append((claim.mutator, not check.passed))
+    return list(found.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader_gate.audits.claims import Reading, needed_items
 from grader_gate.audits.gradebook import STORED, Gradebook, ReadingPair, evidence, flip_rate, not_gating
@@ -14,7 +14,7 @@ from grader_gate.decision.evidence import Evidence, Requests
 from grader_gate.decision.outcome import Decision, Settings
 from grader_gate.flow.session import Session, into
 from grader_gate.flow.sides import SideSetup
-from grader_gate.model import Claim, ClaimKind, Grade, PlannedGrade, Purpose, Side
+from grader_gate.model import Claim, ClaimKind, Grade, LedgerRow, PlannedGrade, Purpose, Side
 from grader_gate.runs.engine import judged_anew
 from grader_gate.runs.plan import Affected, SideExam, affected, interleaved, needed, passes
 from grader_gate.suite.items import examine
@@ -38,6 +38,7 @@ class Comparison:
     live: list[str] = field(default_factory=list)
     noise: dict[str, float] = field(default_factory=dict)
     budget_refused: bool = False
+    base_gone: bool = False
 
 
 def head_grader_name(base: SideSetup, head: SideSetup, suite: str) -> str | None:
@@ -217,9 +218,18 @@ async def settle(
         planned = requested(comparison, outcome)
         result = await session.grade(planned, outcome.why or f"{comparison.suite}: confirming")
         into(comparison.book, result.rows.values())
+        if settings.base_obtainable and _base_is_gone(result.rows.values()):
+            comparison.base_gone = True
+            settings = replace(settings, base_obtainable=False)
         spent += result.made
         if result.not_made or not result.rows:
             comparison.budget_refused = True
+
+
+def _base_is_gone(rows: Iterable[LedgerRow]) -> bool:
+    """Whether base could not be measured at all in a round where head could: its model is retired, say."""
+    measured = {side: [not row.grade.unmeasured for row in rows if row.side is side] for side in Side}
+    return bool(measured[Side.BASE]) and not any(measured[Side.BASE]) and any(measured[Side.HEAD])
 
 
 def requested(comparison: Comparison, requests: Requests) -> list[PlannedGrade]:

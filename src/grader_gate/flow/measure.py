@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from grader_gate import __version__
@@ -111,7 +112,7 @@ async def _settle(
     decision = await settle(
         comparison,
         session,
-        Settings(),
+        _settings(len(work.comparisons)),
         deterministic=contract.deterministic,
         gates=lambda claim: claim.kind in blocking and claim.id not in waived,
     )
@@ -150,6 +151,13 @@ async def _settle(
     )
 
 
+def _settings(suites: int) -> Settings:
+    """The rule's numbers; the chance of blocking on noise is shared out over the suites of the run (Bonferroni)."""
+    default = Settings()
+    share = max(1, suites)
+    return replace(default, alpha_flip=default.alpha_flip / share, confirm_p=default.confirm_p / share)
+
+
 def _graded(comparison: Comparison, new: Novelty | None) -> Rate:
     """Affected items of head that have a usable or unusable reply, of all that were to be graded."""
     moved = [i for i in comparison.affected.items if comparison.head is not None]
@@ -171,7 +179,7 @@ def _what_failed(comparison: Comparison, new: Novelty | None) -> list[str]:
     books = [comparison.book] + ([new.book] if new is not None else [])
     said: Counter[str] = Counter()
     for book in books:
-        for side in Side:
+        for side in (Side.HEAD,) if comparison.base_gone else Side:
             said.update(g.error.message for g in book.grades(side) if g.unmeasured and g.error is not None)
     return [f"{n} × {message}" for message, n in said.most_common(3)]
 
@@ -190,6 +198,8 @@ def _unexercised(prepared: Prepared, comparison: Comparison) -> list[str]:
 
 
 def _baseline_words(work: Work, comparison: Comparison) -> str:
+    if comparison.base_gone:
+        return f"{work.baseline.describe()}; base could not be run any more: only its frozen grades speak for it"
     if not comparison.live:
         return work.baseline.describe()
     if comparison.from_baseline:

@@ -14,6 +14,7 @@ from grader_gate.audits.findings import View, absolute_findings
 from grader_gate.audits.gradebook import Gradebook, ReadingPair
 from grader_gate.audits.ladders import coverage, flat, total
 from grader_gate.audits.ladders import view as ladder_view
+from grader_gate.audits.limits import floor_findings, floors
 from grader_gate.audits.rates import audit_rows, check_rows, mutator_rows, outcomes, rate
 from grader_gate.changes.git import Git
 from grader_gate.config import DEFAULT_PATH, ChecksGrader, Mode
@@ -31,7 +32,6 @@ from grader_gate.result import (
     Rate,
     Result,
     Revision,
-    Standing,
     SuiteResult,
 )
 from grader_gate.runs.cache import Cache
@@ -197,22 +197,9 @@ def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult
     )
     findings: list[Finding] = absolute_findings({o.claim.id: o.head for o in found}, claims, view)
     why: list[str] = []
-    findings += [
-        Finding(
-            kind=FindingKind.KILL_RATE,
-            status=FindingStatus.ABSOLUTE,
-            blocking=gate,
-            suite=name,
-            grader=exam.name,
-            mutator=row.mutator,
-            severity=3.5,
-            head=f"{row.head.k} of {row.head.n}",
-            expected=f"{row.floor:.0%}",
-            sentence=f"{row.mutator}: {row.head.k} of {row.head.n} killed, floor {row.floor:.0%}",
-        )
-        for row in rows
-        if row.standing is Standing.BELOW and row.head is not None and row.floor is not None
-    ]
+    checks = grader if isinstance(grader, ChecksGrader) else None
+    check_table = check_rows(claims, book, [c.name or c.type for c in checks.checks] if checks else ())
+    findings += floor_findings(name, exam.name, floors(config.policy.kill_rate, rows, check_table, None), gate=gate)
     pairs = rate(o.head for o in found if o.claim.kind is ClaimKind.RUNGS)
     limit = config.policy.max_inversion_rate
     if limit is not None and pairs.n and (pairs.n - pairs.k) / pairs.n > limit:
@@ -242,7 +229,6 @@ def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult
         verdict = GateVerdict.FAIL
         why += [f.sentence for f in findings if f.blocking][:5]
     got = sum(bool(book.of(exam.side, Purpose.SCREEN, i)) for i in exam.exam.items)
-    checks = grader if isinstance(grader, ChecksGrader) else None
     return SuiteResult(
         name=name,
         grader=exam.name,
@@ -255,7 +241,7 @@ def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult
         graded=Rate(k=got, n=got, planned=len(exam.exam.items)),
         audits=audit_rows(found),
         mutators=rows,
-        checks=check_rows(claims, book, [c.name or c.type for c in checks.checks] if checks else ()),
+        checks=check_table,
         ladders=LadderStats(
             ladders=len(views),
             pairs=pairs,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader_gate.audits.findings import KINDS, View, claim_findings, text_digest
 from grader_gate.audits.gradebook import STORED, Gradebook
 from grader_gate.audits.ladders import LadderView, coverage, flat, total
 from grader_gate.audits.ladders import view as ladder_view
-from grader_gate.audits.limits import floor_findings, ladder_findings
+from grader_gate.audits.limits import floor_findings, floors, ladder_findings
 from grader_gate.audits.rates import Outcome, audit_rows, check_rows, mutator_rows, outcomes, rate
 from grader_gate.config import ChecksGrader, Policy
 from grader_gate.decision.outcome import Decision, DropDecision
 from grader_gate.flow.compare import Comparison
-from grader_gate.model import ClaimKind, GateVerdict, Grade, Purpose, Role, Side, Suite
+from grader_gate.model import Claim, ClaimKind, GateVerdict, Grade, Purpose, Role, Side, Suite
 from grader_gate.result import (
     Change,
     Finding,
@@ -120,7 +120,13 @@ def suite_result(
         {name: mutator.polarity.value for name, mutator in registry().items()},
     )
     views = {side: _ladders(suite, comparison, side) for side in Side}
-    findings += floor_findings(comparison.suite, comparison.base.name, rows)
+    check_table = check_rows(
+        comparison.base.exam.claims,
+        comparison.book,
+        [c.name or c.type for c in checks.checks] if checks is not None else (),
+    )
+    held = floors(rules.policy.kill_rate, rows, check_table, _new_survivors(claims, decision))
+    findings += floor_findings(comparison.suite, comparison.base.name, held)
     findings += ladder_findings(comparison.suite, comparison.base.name, found, views, rules.policy)
     findings += list(extra)
     if role is not Role.GATE:
@@ -140,11 +146,7 @@ def suite_result(
         graded=graded,
         audits=audit_rows(found),
         mutators=rows,
-        checks=check_rows(
-            comparison.base.exam.claims,
-            comparison.book,
-            [c.name or c.type for c in checks.checks] if checks is not None else (),
-        ),
+        checks=check_table,
         ladders=_stats(views[Side.HEAD], pairs, suite, rules.policy),
         findings=tuple(findings),
         certainty=decision.certainty,
@@ -168,6 +170,21 @@ def _verdict(
     if why or decision.verdict == GateVerdict.ERROR:
         return why or ["not decided"], GateVerdict.ERROR
     return list(decision.why), GateVerdict.PASS
+
+
+def _new_survivors(claims: Mapping[str, Claim], decision: Decision) -> dict[str, int | None]:
+    """Survivors confirmed as new, per mutator; None where some of its flips were not re-run to the end."""
+    found: dict[str, int | None] = {}
+    for name, said in decision.claims.items():
+        claim = claims[name]
+        if claim.kind is not ClaimKind.MUTANT or claim.mutator is None:
+            continue
+        count = found.get(claim.mutator, 0)
+        if said.status in ("not_rerun", "undecided", "unconfirmed"):
+            found[claim.mutator] = None
+        elif said.status == "confirmed" and count is not None:
+            found[claim.mutator] = count + 1
+    return found
 
 
 def _drop(comparison: Comparison, drop: DropDecision, policy: Policy) -> Finding:
