@@ -23,6 +23,7 @@ from grader_gate.errors import ExitCode, GateError, UsageError
 from grader_gate.github.event import Event, EventKind, parse_event
 from grader_gate.github.inputs import Inputs, read_inputs
 from grader_gate.github.outputs import Log, append_summary, set_outputs
+from grader_gate.github.ownership import give_to_owner
 
 if TYPE_CHECKING:
     from grader_gate.github.check import GateCheck
@@ -195,11 +196,14 @@ def _termination_interrupts() -> Iterator[None]:
 def _guarded(job: _Job, run_check: RunCheck | None) -> int:
     """Measure with the check open: whatever happens below, it is completed."""
     check = _check(job)
-    with check if check is not None else contextlib.nullcontext():
-        result = _measured(job, run_check)
-        # The runner's own files come first: they need no network.
-        _summarise(job, result)
-        _publish(job, result, check)
+    try:
+        with check if check is not None else contextlib.nullcontext():
+            result = _measured(job, run_check)
+            # The runner's own files come first: they need no network.
+            _summarise(job, result)
+            _publish(job, result, check)
+    finally:
+        give_to_owner(job.root, job.inputs.out)
     return result.exit_code
 
 

@@ -38,15 +38,18 @@ CASES = """\
 """
 
 
-def make_real_job(server: GitHubServer, tmp: Path, *, depth: int = 1, extra: dict[str, str] | None = None) -> Job:
+def make_real_job(
+    server: GitHubServer, tmp: Path, *, depth: int = 1, config: str = "London", extra: dict[str, str] | None = None
+) -> Job:
     """A job whose head makes the grader of capitals look for London.
 
+    :param config: what the head's grader looks for; base's looks for Paris.
     :param extra: further files of the head.
     """
     repo = Repo(tmp / "origin")
     fork_point = repo.commit({".grader-gate.yml": CONFIG % "Paris", "cases.yml": CASES})
     repo.git("checkout", "-q", "-b", "feature")
-    head = repo.commit({".grader-gate.yml": CONFIG % "London", **(extra or {})})
+    head = repo.commit({".grader-gate.yml": CONFIG % config, **(extra or {})})
     repo.git("checkout", "-q", "main")
     main = repo.commit({"other.txt": "main moved on\n"})
     repo.git("checkout", "-q", "--detach")

@@ -177,6 +177,19 @@ def test_without_a_token_it_is_measured_all_the_same(job, server):
     assert "::warning title=grader-gate::no token" in job.log
 
 
+def test_the_permissions_of_the_example_workflow_are_enough_and_none_can_go(job, server):
+    example = {"contents": "read", "checks": "write", "statuses": "write", "pull_requests": "write"}
+    server.tokens[TOKEN] = Token(permissions=example)
+    assert job.run() == 1
+    assert (len(server.bodies(1)), job.conclusions) == (1, ["failure"])
+    assert "not everything was posted" not in job.log
+    server.tokens[TOKEN] = Token(permissions=example | {"pull_requests": "read"})
+    job.env["GITHUB_RUN_ID"] = "101"
+    assert job.run() == 1
+    assert parse_header(server.bodies(1)[0])["run_id"] == 100
+    assert "comment: failed: PATCH" in job.log
+
+
 @pytest.mark.parametrize("who", ["fork", "deleted fork", "dependabot"])
 def test_a_read_only_token_is_told_by_its_cause(job, server, who):
     read = dict.fromkeys(("issues", "checks", "statuses", "pull_requests", "contents"), "read")

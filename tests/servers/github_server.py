@@ -217,7 +217,10 @@ class GitHubServer:
         return Answer(200, {"data": {"viewer": {"login": token.login}}})
 
     def _may(self, token: Token, area: str, need: str) -> None:
-        has = token.permissions.get(area)
+        held = [token.permissions.get(area)]
+        if area == "issues":  # a pull request's comments: either permission will do
+            held.append(token.permissions.get("pull_requests"))
+        has = "write" if "write" in held else next(filter(None, held), None)
         if need == "read" and has is None:
             raise Answer(404, _message("Not Found"))
         if need == "write" and has != "write":
