@@ -144,11 +144,12 @@ def _confirm(state: _State) -> Requests | None:
         return None
     left = state.calls_left
     runs: list[RunRequest] = []
+    reserved = 0
     for flip in open_flips:
-        if left is not None:
-            if flip.cost > left:
-                break
-            left -= flip.cost
+        # With few calls left it is better to decide the severest flip than to begin all of them.
+        if left is not None and (reserved + flip.cost > left or (runs and reserved + flip.most > left)):
+            continue
+        reserved += flip.most
         runs += flip.wanted
     if runs:
         return Requests(tuple(runs), f"{len(flipped)} flip{'s' if len(flipped) != 1 else ''} to confirm")
@@ -263,10 +264,14 @@ def _decision(state: _State, broken: tuple[str, ...], spent: int) -> Decision:
 
 
 def _certainty(state: _State, spent: int, *, repeatable: bool) -> Certainty:
-    """How sure: the bound holds for the re-runs this verdict rests on, whatever the screen showed."""
+    """How sure: the bound holds for the re-runs this verdict rests on, whatever the screen showed.
+
+    There is none where a flip rests on the contract's word that equal runs are equal.
+    """
     settings = state.settings
     bound: float | None = None
-    if repeatable and settings.base_obtainable and state.promise:
+    trusted = state.promise and any(f.claim.evidence.deterministic for f in state.flips)
+    if repeatable and settings.base_obtainable and not trusted:
         bound = state.share * coin.lines(state.share, settings.alpha_flip).bound if state.flips else 0.0
         families = {bool(a.tags) for a in state.alarms}
         bound = min(1.0, bound + settings.confirm_p * len(families))
