@@ -57,6 +57,8 @@ from .helpers import run, variants
         ("The answer is **42** or *7*.", ["42", "7"]),
         ("**1.** Open it.\n## 2. Close it.\n**Step 3:** wait 5 s", ["5"]),
         ("0" * 41, []),
+        ("Here are five ways, the following 3 facts and 4 costs.", ["4"]),
+        ("x = 4z^2 and 10 m^3", ["10"]),
     ],
 )
 def test_which_numbers_are_salient(text, found):

@@ -121,7 +121,16 @@ def test_modality(before, after):
 
 
 @pytest.mark.parametrize(
-    "text", ["In May 2024.", "Not all burn.", "What should I do?", "If you could ask.", "He came up to me.", "`must`"]
+    "text",
+    [
+        "In May 2024.",
+        "Not all burn.",
+        "What should I do?",
+        "If you could ask.",
+        "He came up to me.",
+        "I give some advice.",
+        "Say how often.`must`",
+    ],
 )
 def test_no_modality(text):
     assert run("modality", text) == "no word of necessity, certainty or amount"

@@ -22,6 +22,7 @@ class Lexicon:
     abbreviations: frozenset[str]
     abbreviations_before_number: frozenset[str]
     labels: tuple[str, ...]
+    announcements: tuple[str, ...]
     months: tuple[str, ...]
     number_words: dict[str, int]
     magnitudes: frozenset[str]
@@ -64,6 +65,7 @@ def lexicon(language: str) -> Lexicon | None:
         abbreviations=frozenset(words["abbreviations"]),
         abbreviations_before_number=frozenset(words["abbreviations_before_number"]),
         labels=tuple(numerals["labels"]),
+        announcements=tuple(numerals["announcements"]),
         months=tuple(numerals["months"]),
         number_words=dict(numerals["number_words"]),
         magnitudes=frozenset(numerals["magnitudes"]),

@@ -168,11 +168,19 @@ def _names_something(before: str, after: str, words: Lexicon | None) -> bool:
         return True
     if words is not None and re.search(rf"\b(?:{'|'.join(words.magnitudes)})(?:\s+and)?\s+$", before, re.I):
         return True
+    if _announces(before, words):
+        return True
     label = "|".join(words.labels) if words else ""
     chain = rf"(?:{NUMERAL}\s*(?:,|and|&|or|to|-|–|\+)+\s*)*"
     return bool(label) and bool(
         re.search(rf"(?:^|[^\w-])(?:{label})s?\.?\s*(?:no\.?|number|nr\.?)?\s*[(\[]?{chain}$", before, re.I)
     )
+
+
+def _announces(before: str, words: Lexicon | None) -> bool:
+    """Whether the number only counts what follows: "here are five examples" stays fair with six of them."""
+    lead = "|".join(re.escape(phrase) for phrase in words.announcements) if words else ""
+    return bool(lead) and re.search(rf"\b(?:{lead})\s+(?:an?\s+|the\s+|some\s+|my\s+)?$", before, re.I) is not None
 
 
 def _is_labelled(before: str, words: Lexicon | None) -> bool:
@@ -199,8 +207,9 @@ def _measure(
     glued = re.match(rf"[^\W\d_{UNSPACED}]+(?:/[a-z]+)?[²³]?|°[CF]?", after)
     if glued and glued[0] == "s" and re.search(r"0$", digits) and len(digits) in (2, 4):
         return None, ""  # the 1970s, her 20s
-    if glued and not after[glued.end() :].startswith("^"):
-        if glued[0] in ("k", "bn", "mn", "°") or (words and words.is_unit(glued[0])):
+    if glued:
+        power = after[glued.end() :].startswith("^")
+        if not power and (glued[0] in ("k", "bn", "mn", "°") or (words and words.is_unit(glued[0]))):
             return "unit", glued[0]
         return None, ""
     following = re.match(r"[ \u00a0\u202f-]((?:[^\W\d_]+(?:/[a-z]+)?|°)[CF²³]?)(?![\w^])", after)
@@ -232,6 +241,7 @@ def _in_words(text: str, words: Lexicon) -> list[Number]:
             or re.search(rf"\b{linking}", before, re.I)
             or re.search(rf"\b(?:{'|'.join(words.magnitudes)})(?:\s+and)?\s+$", before, re.I)
             or re.search(rf"\b(?:{label})\s+$", before, re.I)
+            or _announces(before, words)
             or is_protected(text, match.start(), match.end())
         ):
             continue

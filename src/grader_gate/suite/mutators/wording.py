@@ -76,6 +76,10 @@ def modality(text: str, case: GoldenCase, context: MutationContext) -> MutatorRe
             continue
         if word == "up to" and not re.match(r"\s+(?:\d|[$€£])", following):
             continue
+        if word == "some" and not re.match(r"\s+(?:of\b|people\b|[a-z]+s\b)", following):
+            continue
+        if word == "often" and re.search(r"\bhow\s+$", text[: match.start()], re.I):
+            continue
         if word in ("only", "all", "some", "every") and re.search(
             r"\b(?:not|no|n['’]t|if|at)\s+$", text[: match.start()], re.I
         ):
