@@ -6,18 +6,16 @@ import asyncio
 import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from grader_gate.errors import UsageError
 from grader_gate.graders.base import Call
-from grader_gate.graders.build import build_grader
 from grader_gate.model import ErrorKind, GradeVerdict
 from tests.servers.model_server import Fault, ModelServer
 
-from .parts import KEY, MemoryTree, graded, grader, item
+from .parts import KEY, graded, grader, item
 
 GOOD = '{"reason": "It agrees.", "verdict": "correct"}'
 BAD = '{"reason": "It does not.", "verdict": "incorrect"}'
@@ -466,13 +464,6 @@ def test_the_anthropic_wire_needs_a_user_message() -> None:
     prompt = [{"role": "system", "text": "{{ answer }}"}]
     with pytest.raises(UsageError, match="needs a `user` message"):
         chat("http://127.0.0.1:1", provider={"wire": "anthropic"}, prompt=prompt).request(item())
-
-
-def test_an_unknown_kind() -> None:
-    with pytest.raises(UsageError, match="no grader kind 'oracle'; known are chat, python, command, http"):
-        build_grader(
-            "judge", SimpleNamespace(kind="oracle"), providers={}, tree=MemoryTree({}), code_dir=None, environ={}
-        )
 
 
 def test_an_unknown_provider() -> None:

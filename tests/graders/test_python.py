@@ -223,6 +223,36 @@ def judge(answer):
     assert fine.verdict is CORRECT
 
 
+async def test_the_last_words_of_a_dead_worker_are_kept(tmp_path: Path) -> None:
+    code = """
+import os, sys
+def judge(answer):
+    print("out of memory", os.environ["SECRET_TOKEN"], file=sys.stderr, flush=True)
+    os._exit(4)
+"""
+    (grade,) = await graded(python(tmp_path, code, env=["SECRET_TOKEN"]), item())
+    assert grade.error is not None
+    assert grade.error.message == "graders.judge: the worker died (exit 4): out of memory [hidden]"
+
+
+async def test_workers_run_at_once_from_the_root_and_leave_nothing_behind(tmp_path: Path) -> None:
+    code = """
+import os, time
+def judge(answer):
+    mine, other = ("a", "b") if answer == "a" else ("b", "a")
+    open(f"graders/{mine}.flag", "w").close()
+    while not os.path.exists(f"graders/{other}.flag"):
+        time.sleep(0.005)
+    return {"verdict": True, "reason": str(os.getpid())}
+"""
+    built = python(tmp_path, code, workers=2)
+    one, two = item("a"), item("b")
+    grades = await asyncio.gather(*(built.grade(each, built.request(each), Call()) for each in (one, two)))
+    await built.aclose()
+    assert len({grade.reason for grade in grades}) == 2
+    assert sorted(path.name for path in (tmp_path / "graders").iterdir()) == ["a.flag", "b.flag", "mine.py"]
+
+
 async def test_a_cancelled_call_does_not_answer_the_next(tmp_path: Path) -> None:
     flag = tmp_path / "started"
     code = f"""

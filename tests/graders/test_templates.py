@@ -6,6 +6,8 @@ import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grader_gate.errors import LocatedError, UsageError
 from grader_gate.graders.templates import TemplateProblem
@@ -18,6 +20,9 @@ PROVIDER = {"base_url": "http://127.0.0.1:1/v1"}
 def chat(files: dict[str, str], prompt: Any = "prompts/judge.md", **more: Any) -> Any:
     config = {"kind": "chat", "provider": "local", "model": "m", "prompt": prompt, **more}
     return grader(config, provider=PROVIDER, files=files)
+
+
+PROMPT = chat({"prompts/judge.md": "<{{ answer }}>"})
 
 
 def rendered(text: str, one: Any = None, **more: Any) -> str:
@@ -164,6 +169,11 @@ def test_macros_loops_and_imports() -> None:
     }
     content = chat(files).request(item()).payload["messages"][0]["content"]
     assert content == "[42][n]<1><c><3>[n]12345."
+
+
+@given(st.text(max_size=300))
+def test_any_answer_is_shown_as_it_is(answer: str) -> None:
+    assert PROMPT.request(item(answer)).payload["messages"][0]["content"] == f"<{answer}>"
 
 
 def test_template_syntax_in_a_case_is_text() -> None:

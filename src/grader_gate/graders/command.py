@@ -145,10 +145,7 @@ class CommandGrader:
             async with asyncio.timeout(self._config.timeout_s):
                 output = await _converse(process, message)
                 code = await process.wait()
-                with contextlib.suppress(TimeoutError):
-                    # A child left behind may hold the error output open; what it would still say is not waited for.
-                    async with asyncio.timeout(0.2):
-                        await asyncio.shield(stderr.task)
+            said = await stderr.last_line() if code else ""
         except TimeoutError:
             return unmeasured(f"graders.{self.name}: no answer within {self._config.timeout_s:g} s; it was ended")
         except TooMuchOutput:
@@ -157,7 +154,7 @@ class CommandGrader:
             await processes.end(process)
             await stderr.stop()
         if code != 0:
-            said = self._redactor.foreign(stderr.text.splitlines()[-1] if stderr.text else "")
+            said = self._redactor.foreign(said)
             how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
             return malformed(f"the program {how}" + (f": {said}" if said else ""))
         try:

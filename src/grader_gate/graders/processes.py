@@ -124,10 +124,14 @@ class Tail:
             self._kept += chunk
             del self._kept[:-STDERR_TAIL]
 
-    @property
-    def text(self) -> str:
-        """The last words."""
-        return self._kept.decode("utf-8", "replace").strip()
+    async def last_line(self) -> str:
+        """The last line of a child that has ended; empty where it said nothing.
+
+        A child of its own may hold the stream open; what that would still say is not waited for.
+        """
+        await asyncio.wait([self.task], timeout=0.2)
+        lines = self._kept.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
 
     async def stop(self) -> None:
         """Stop reading."""

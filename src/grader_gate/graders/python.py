@@ -126,7 +126,7 @@ class PythonGrader:
         except WorkerRefused as error:
             raise self._refused(error) from None
         except WorkerLost as error:
-            return unmeasured(f"graders.{self.name}: {error}")
+            return unmeasured(f"graders.{self.name}: {self._redactor.foreign(str(error))}")
         if "error" in answer:
             where = f" at {answer['where']}" if answer.get("where") else ""
             return malformed(f"the callable raised{where}: {self._redactor.foreign(str(answer['error']))}")
@@ -145,6 +145,7 @@ class PythonGrader:
 
     def _workers(self) -> Pool:
         if self._pool is None:
+            root = processes.code_folder(self._code_dir, self.name)
             folder = processes.code_folder(self._code_dir, self.name, self._config.path)
             module, _, function = self._config.callable.partition(":")
             hello = {
@@ -155,7 +156,7 @@ class PythonGrader:
                 "inputs": list(self._config.contract.inputs),
             }
             env = processes.scrubbed(self._environ, self._config.env, self._scratch.path)
-            self._pool = Pool(folder, hello, env, self._config.workers, self._config.timeout_s)
+            self._pool = Pool(root, hello, env, self._config.workers, self._config.timeout_s)
         return self._pool
 
     def _refused(self, error: WorkerRefused) -> CallableProblem:

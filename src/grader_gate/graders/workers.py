@@ -20,7 +20,7 @@ SCRIPT = Path(__file__).with_name("python_worker.py")
 
 
 class WorkerLost(Exception):
-    """A worker died or had to be ended; the message says which."""
+    """A worker died or had to be ended; the message says which, and its last words (which may hold secrets)."""
 
 
 class WorkerRefused(Exception):
@@ -41,6 +41,7 @@ class _Worker:
 class Pool:
     """Up to ``size`` workers, each started when first needed and again after it was lost.
 
+    :ivar folder: the workers' working folder.
     :ivar hello: what a worker is told first (path, module, function, arguments, names of inputs).
     :ivar timeout_s: seconds one call may take.
     """
@@ -98,7 +99,7 @@ class Pool:
         return self._idle, self._turns
 
     async def _launch(self) -> _Worker:
-        process = await processes.start([sys.executable, "-I", str(SCRIPT)], self.folder, self.env, MAX_LINE)
+        process = await processes.start([sys.executable, "-I", "-B", str(SCRIPT)], self.folder, self.env, MAX_LINE)
         assert process.stderr is not None
         worker = _Worker(process, processes.Tail(process.stderr))
         try:
@@ -126,7 +127,8 @@ class Pool:
             raise WorkerLost(f"the worker died or said too much ({type(error).__name__})") from None
         if not line.endswith(b"\n"):
             code = await process.wait()
-            raise WorkerLost(f"the worker died (exit {code})")
+            said = await worker.stderr.last_line()
+            raise WorkerLost(f"the worker died (exit {code})" + (f": {said}" if said else ""))
         answer: dict[str, Any] = json.loads(line)
         return answer
 
