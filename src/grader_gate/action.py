@@ -312,7 +312,13 @@ def _publish(job: _Job, result: Result, check: GateCheck | None) -> None:
         return
     from grader_gate.github.publish import publish
 
-    outcome = publish(result, job.event, job.client, check=check, comment=job.inputs.comment, log=job.log.line)
+    try:
+        outcome = publish(result, job.event, job.client, check=check, comment=job.inputs.comment, log=job.log.line)
+    except Exception as error:
+        # The verdict is known and kept; what goes wrong in telling it must not change it.
+        job.log.foreign(traceback.format_exc())
+        job.log.warning(f"posting crashed ({type(error).__name__}); this is a bug of grader-gate, please report it")
+        return
     for line in outcome.lines:
         job.log.line(line)
     if not outcome.complete:

@@ -256,6 +256,15 @@ def test_a_body_that_github_calls_too_long_is_sent_again_in_short(job, server):
     assert "comment refused, sent again in short" in job.log
 
 
+@pytest.mark.parametrize("path", ["/pulls/1$", "/comments$", "/check-runs$", "/check-runs/"])
+def test_a_proxys_page_changes_neither_verdict_nor_exit_code(job, server, path):
+    server.fault("*", path, *[Fault(200, raw=b"<html>Sign in</html>")] * 20)
+    assert job.run() == 1
+    assert job.outputs["verdict"] == "fail"
+    assert "not everything was posted" in job.log
+    assert "crashed" not in job.log
+
+
 class BrokenConfig(UsageError):
     pass
 

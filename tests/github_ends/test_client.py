@@ -178,3 +178,16 @@ def test_a_refusal_is_no_limit():
     assert not is_throttle(403, {}, "Resource not accessible by integration")
     assert not is_throttle(404, {"retry-after": "5"}, "Not Found")
     assert is_throttle(403, {"retry-after": "5"}, "wait")
+
+
+@pytest.mark.parametrize("page", [b"<html>Sign in</html>", b"", b"[]", b"{}", b"null"])
+def test_a_page_of_a_proxy_with_status_200_is_no_answer(server, client, page):
+    server.fault("GET", "/pulls/1$", Fault(200, raw=page))
+    with pytest.raises(GitHubDown, match="not the answer that was asked for"):
+        client.get(PULL)
+
+
+def test_a_page_of_a_proxy_in_place_of_a_listing_is_no_empty_listing(server, client):
+    server.fault("GET", "/comments$", Fault(200, raw=b"<html>Sign in</html>"))
+    with pytest.raises(GitHubDown, match="not the listing that was asked for"):
+        list(client.pages(COMMENTS))

@@ -43,6 +43,7 @@ AREAS = ("issues", "checks", "statuses", "pull_requests", "contents")
 class Fault:
     """What to do to one request instead of answering it.
 
+    :ivar raw: the answer's body, whatever it is.
     :ivar pass_through: answer as usual; for the sake of ``then``.
     :ivar then: called after the request, before its answer leaves: what others do at that moment.
     :ivar after: do what was asked first, so that only the answer is lost.
@@ -58,6 +59,7 @@ class Fault:
     drop: bool = False
     cut: bool = False
     pass_through: bool = False
+    raw: bytes | None = None
     then: Callable[[], None] | None = None
 
 
@@ -180,6 +182,8 @@ class GitHubServer:
             if fault is not None and fault.then is not None:
                 fault.then()
         data = b"" if answer.body is None else json.dumps(answer.body).encode()
+        if fault is not None and fault.raw is not None:
+            data = fault.raw
         if fault is not None and fault.cut:
             data = data[: len(data) // 2]
         return answer.status, data, answer.headers, fault is not None and fault.drop

@@ -94,12 +94,12 @@ class Client:
 
     # ------------------------------------------------------------ requests
 
-    def get(self, path: str, **parameters: str | int) -> Any:
-        """The JSON answer to ``GET path``.
+    def get(self, path: str, **parameters: str | int) -> Json:
+        """The JSON object at ``GET path``.
 
         :raises GitHubError: one of its subclasses.
         """
-        return self._repeat("GET", path, parameters=parameters)[1]
+        return _object(f"GET {path}", self._repeat("GET", path, parameters=parameters)[1])
 
     def pages(self, path: str, *, key: str | None = None, **parameters: str | int) -> Iterator[Json]:
         """Every element of a listing, over all its pages.
@@ -118,9 +118,9 @@ class Client:
                 return
         raise Refused(f"GET {path}: more than {MAX_PAGES} pages")
 
-    def patch(self, path: str, body: Json) -> Any:
+    def patch(self, path: str, body: Json) -> Json:
         """``PATCH path``; repeated after an outage."""
-        return self._repeat("PATCH", path, body=body)[1]
+        return _object(f"PATCH {path}", self._repeat("PATCH", path, body=body)[1])
 
     def delete(self, path: str) -> None:
         """``DELETE path``; repeated after an outage. What is gone already counts as deleted."""
@@ -136,17 +136,13 @@ class Client:
         """
         for attempt in range(self._policy.attempts):
             try:
-                made = self._repeat("POST", path, body=body)[1]
+                return _object(f"POST {path}", self._repeat("POST", path, body=body)[1])
             except GitHubDown as error:
                 self._wait(self._policy.after_outage(attempt), str(error))
                 if (found := find()) is not None:
                     return found
                 if attempt + 1 == self._policy.attempts:
                     raise
-            else:
-                if not isinstance(made, dict):
-                    raise GitHubDown(f"POST {path}: not the answer that was asked for")
-                return made
         raise AssertionError("a policy has at least one attempt")
 
     @property
@@ -227,7 +223,7 @@ class Client:
         if status == 401:
             return BadToken(f"{line}; the token is wrong or expired")
         if status == 403:
-            if "lock" in message.lower():
+            if "is locked" in message.lower():
                 return Refused(f"{line}; unlock the conversation", status)
             return ReadOnlyToken(f"{line}; the job needs the permission for it, see docs/github.md")
         if status in (404, 410):
@@ -245,6 +241,16 @@ class _Limited(GitHubError):
     def __init__(self, message: str, headers: dict[str, str]) -> None:
         super().__init__(message)
         self.headers = headers
+
+
+def _object(what: str, data: Any) -> Json:
+    """The answer, if it is one of GitHub's objects: each has a whole address of its own.
+
+    A proxy's page with status 200 is none. PyGithub gives it as a text under ``data``, and the asked path as ``url``.
+    """
+    if not isinstance(data, dict) or not str(data.get("url", "")).startswith("http"):
+        raise GitHubDown(f"{what}: not the answer that was asked for; is a proxy in between?")
+    return data
 
 
 def _details(data: Any, clean: Callable[[str], str]) -> str:

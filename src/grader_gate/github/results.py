@@ -8,7 +8,8 @@ from grader_gate.github.event import Event
 from grader_gate.github.inputs import Inputs
 from grader_gate.github.revisions import Compared
 from grader_gate.model import GateVerdict
-from grader_gate.result import FindingKind, Result, Revision
+from grader_gate.report.view import counts
+from grader_gate.result import Result, Revision
 
 _EXIT_CODES = {GateVerdict.FAIL: ExitCode.FAIL, GateVerdict.ERROR: ExitCode.ERROR}
 
@@ -38,15 +39,16 @@ def unmeasured(event: Event, inputs: Inputs, sides: Compared | None, line: str, 
 
 
 def output_values(result: Result, report: str) -> dict[str, str]:
-    """The step's outputs. Counts are of blocking findings.
+    """The step's outputs. Counts are those of the comment.
 
     :param report: path of the HTML report, relative to the workspace; empty where there is none.
     """
+    counted = counts(result)
     return {
         "verdict": result.verdict.value,
-        "regressions": str(result.count(FindingKind.REGRESSION)),
-        "inversions": str(result.count(FindingKind.INVERSION, FindingKind.INVERSION_RATE)),
-        "kill_rate_breaches": str(result.count(FindingKind.KILL_RATE, FindingKind.SURVIVOR)),
+        "regressions": str(counted.regressions),
+        "inversions": str(counted.inversions),
+        "kill_rate_breaches": str(counted.kill_rate_breaches),
         "calls": str(result.cost.calls),
         "report": report,
     }
