@@ -43,14 +43,18 @@ class Lexicon:
 
 
 def language_of(case: GoldenCase) -> str:
-    """The language a case declares in its metadata (``language: de``); English otherwise."""
+    """The language of a case: ``metadata.language``, a BCP 47 tag such as ``pt-BR``, without its region; else English."""
     declared = case.metadata.get("language")
-    return declared.casefold() if isinstance(declared, str) and re.fullmatch(r"[A-Za-z]{2,3}", declared) else "en"
+    if not isinstance(declared, str) or not declared.strip():
+        return DEFAULT_LANGUAGE
+    return re.split(r"[-_]", declared.strip().casefold())[0]
 
 
 @cache
 def lexicon(language: str) -> Lexicon | None:
     """The word lists of a language, or None where it has no folder."""
+    if not re.fullmatch(r"[a-z]{2,3}", language):
+        return None
     folder = resources.files("grader_gate.suite.mutators") / "data" / language
     if not folder.is_dir():
         return None

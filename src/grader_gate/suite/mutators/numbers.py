@@ -68,11 +68,12 @@ class Number:
     kind: Literal["plain", "percent", "money", "unit"]
     unit: str = ""
     word: bool = False
+    language: str = "en"
 
     def corrupted(self, tolerance: float | None = None) -> str:
         """Another number in its place: clearly wrong, written the same way."""
         value = corrupted(self.form, percent=self.kind == "percent", tolerance=tolerance)
-        return in_words(int(value), self.text) if self.word else self.form.write(value)
+        return in_words(int(value), self.text, self.language) if self.word else self.form.write(value)
 
     @property
     def is_integer(self) -> bool:
@@ -250,7 +251,7 @@ def _in_words(text: str, words: Lexicon) -> list[Number]:
         percent = bool(re.match(r"per\s?cent", unit, re.I))
         kind: Literal["plain", "percent", "unit"] = "percent" if percent else "unit" if words.is_unit(unit) else "plain"
         form = Form(Decimal(words.number_words[match[0].casefold()]))
-        found.append(Number(match.start(), match.end(), match[0], form, kind, unit, word=True))
+        found.append(Number(match.start(), match.end(), match[0], form, kind, unit, word=True, language=words.language))
     return found
 
 
