@@ -239,6 +239,17 @@ def test_a_hostile_template_ends(text: str) -> None:
     assert time.process_time() - started < 8
 
 
+def test_templates_are_bounded_together() -> None:
+    files = {
+        "prompts/judge.md": "{{ answer }}{% include 'a.md' %}" + "x" * 120_000,
+        "prompts/a.md": "y" * 70_000,
+    }
+    assert len(chat(files).request(item()).payload["messages"][0]["content"]) == 190_002
+    files["prompts/a.md"] += "y" * 10_000
+    with pytest.raises(TemplateProblem, match=r"^prompts/a\.md:1: the prompt's templates have over 200,000 characters"):
+        chat(files).request(item())
+
+
 def test_long_answers_are_fine() -> None:
     assert len(rendered("{{ answer }}", item("x" * 400_000))) == 400_000
     assert rendered("<a>{{ answer | escape }}</a>", item("</a><b>&")) == "<a>&lt;/a&gt;&lt;b&gt;&amp;</a>"

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from grader_gate.config import Provider
 from grader_gate.errors import UsageError
 from grader_gate.graders.redaction import Redactor
+from grader_gate.graders.server_errors import message_of, retry_after_s
 
 if TYPE_CHECKING:
     import httpx
@@ -253,12 +254,12 @@ class Connection:
             status = code if isinstance(code, int) and 400 <= code <= 599 else 502
         if 200 <= status < 300:
             return Outcome(data=data)
-        said = _message(data) or received[:2000].decode("utf-8", "replace")
+        said = message_of(data) or received[:2000].decode("utf-8", "replace")
         text = self.redactor.foreign(said)
         if status in RETRIED or status >= 500:
             if status == 429 and "insufficient_quota" in json.dumps(error):
                 return self._refused(status, "the quota is used up; raise it with the provider", text, fatal=True)
-            raise _Transient(f"answers {status}: {text}", _retry_after_s(headers, self.now()))
+            raise _Transient(f"answers {status}: {text}", retry_after_s(headers, self.now()))
         if 300 <= status < 400:
             return self._refused(
                 status, "redirects are not followed; set base_url to the final address", "", fatal=True
@@ -327,39 +328,3 @@ class Connection:
         client, self._client = self._client, None
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.aclose()
-
-
-def _message(data: Any) -> str:
-    """The human part of an error body, in the shapes that are in use."""
-    while isinstance(data, dict):
-        inner = next((data[key] for key in ("error", "message", "detail", "msg") if data.get(key)), None)
-        if inner is None:
-            return json.dumps(data, ensure_ascii=False)
-        code = data.get("code")
-        if isinstance(inner, str):
-            param = data.get("param")
-            extra = [str(v) for v in (code, param) if isinstance(v, str) and v not in inner]
-            return inner + (f" [{', '.join(extra)}]" if extra else "")
-        data = inner
-    return "" if data is None else json.dumps(data, ensure_ascii=False)
-
-
-def _retry_after_s(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds to wait by ``retry-after-ms`` (OpenAI, Azure) or ``Retry-After``, seconds or date (RFC 9110 §10.2.3)."""
-    from email.utils import parsedate_to_datetime
-
-    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name, "").strip()
-        if not value:
-            continue
-        try:
-            return max(0.0, min(float(value) * scale, 1e6))
-        except ValueError:
-            pass
-        try:
-            when = parsedate_to_datetime(value)
-        except ValueError:
-            continue
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return max(0.0, (when - now).total_seconds())
-    return None

@@ -18,6 +18,8 @@ from grader_gate.graders.prompt_files import MessageSource
 from grader_gate.graders.sandbox import NothingToPrint, PromptEnvironment
 from grader_gate.model import INPUT_NAMES, Tree
 
+MAX_TEMPLATE_CHARACTERS = 200_000
+"""All templates of one prompt, includes counted: what bounds the time to compile them, some 10 µs a character."""
 MAX_MESSAGE_CHARACTERS = 1_000_000
 """Longest rendered message; more than any model reads."""
 INCLUDABLE = frozenset((".md", ".txt", ".j2", ".jinja", ".jinja2", ".prompt", ".tmpl", ".xml", ".html"))
@@ -96,6 +98,7 @@ class Prompt:
             if name in INPUT_NAMES:
                 raise TemplateProblem(f"`{name}` is an input; give the variable another name", key="variables")
         self._used: set[str] = set()
+        self._size = 0
         self._messages = [self._compile(source, tree) for source in sources]
         self._check_use(sources[0])
         self._trial()
@@ -137,6 +140,7 @@ class Prompt:
         """Walk the template and all it includes for names that nothing will fill."""
         seen: set[str] = set()
         assigned: set[str] = set()
+        self._count(source)
         waiting = [(source, environment.parse(source.text, filename=source.label))]
         while waiting:
             here, tree = waiting.pop()
@@ -165,10 +169,19 @@ class Prompt:
                     except TemplateNotFound:
                         raise TemplateProblem(f"there is no {path} to include", **here.at(node.lineno)) from None
                     inner = MessageSource(role=source.role, text=text, path=path, label=path)
+                    self._count(inner)
                     try:
                         waiting.append((inner, environment.parse(text, filename=path)))
                     except TemplateError as error:
                         raise self._problem(inner, error) from None
+
+    def _count(self, source: MessageSource) -> None:
+        self._size += len(source.text)
+        if self._size > MAX_TEMPLATE_CHARACTERS:
+            raise TemplateProblem(
+                f"the prompt's templates have over {MAX_TEMPLATE_CHARACTERS:,} characters together; shorten them",
+                **source.at(None),
+            )
 
     def _check_name(self, name: str, source: MessageSource, line: int | None) -> None:
         if name in self._inputs:
