@@ -57,6 +57,7 @@ from .helpers import run, variants
         ("The answer is **42** or *7*.", ["42", "7"]),
         ("**1.** Open it.\n## 2. Close it.\n**Step 3:** wait 5 s", ["5"]),
         ("0" * 41, []),
+        ("회로에 14일이 걸립니다. 2024년 3월 5일", ["14"]),
         ("Here are five ways, the following 3 facts and 4 costs.", ["4"]),
         ("x = 4z^2 and 10 m^3", ["10"]),
     ],
@@ -173,6 +174,7 @@ def test_wrong_final(before, after):
         ("5mm wide", "5cm wide"), ("5 m long", "5 km long"), ("wait 5 min", "wait 5 h"),
         ("fourteen minutes", "fourteen days"),
         ("1.5 V at 2 A", "1.5 A at 2 A"), ("20 MB", "20 GB"), ("20 °C", "20 °F"), ("3 km/h", "3 m/s"),
+        ("電圧は5Vです", "電圧は5Aです"),
         ("50mg/m³ in 2 hours", "50mg/m³ in 2 days"),
     ],
 )  # fmt: skip

@@ -178,6 +178,15 @@ def test_keyword_salad_keeps_content_words_and_salient_numbers_once():
     assert run("keyword_salad", "A bulb burns.") == "fewer than 5 keywords"
 
 
+def test_keyword_salad_keeps_marks_with_their_letters():
+    (salad,) = run("keyword_salad", "परिपथ बंद इसमें लगते जलता चाहिए १४ दिन")
+    assert sorted(salad.split(", ")) == sorted(["परिपथ", "इसमें", "लगते", "जलता", "चाहिए", "१४"])
+    assert (
+        run("keyword_salad", "电路必须闭合，灯泡才会亮。")
+        == "a script without spaces: whole clauses would stay together"
+    )
+
+
 def test_shuffle_words_keeps_every_token():
     text = "Run `a b` first and then wait for it."
     (shuffled,) = run("shuffle_words", text)

@@ -43,7 +43,7 @@ class Lexicon:
 
 
 def language_of(case: GoldenCase) -> str:
-    """The language of a case: ``metadata.language``, a BCP 47 tag such as ``pt-BR``, without its region; else English."""
+    """The language a case declares (``metadata: {language: pt-BR}``, BCP 47), without its region; else English."""
     declared = case.metadata.get("language")
     if not isinstance(declared, str) or not declared.strip():
         return DEFAULT_LANGUAGE

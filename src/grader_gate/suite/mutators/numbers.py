@@ -13,7 +13,7 @@ from grader_gate.suite.mutators.citations import citation_spans
 from grader_gate.suite.mutators.lexicon import Lexicon, lexicon
 from grader_gate.suite.mutators.numerals import NUMERAL, Form, corrupted, in_words, parse
 from grader_gate.suite.mutators.spans import is_protected, protected
-from grader_gate.suite.mutators.text import UNSPACED
+from grader_gate.suite.mutators.text import GLUED
 
 _LONGEST = 40
 """Digits of a run beyond this are an identifier; also what keeps the patterns linear on hostile texts."""
@@ -37,7 +37,7 @@ _NOT_SALIENT = rf"""
   | (?<!\d)(?:
       {_D}(?:\.{_D}){{2,20}}                                                     # version, address, dotted date
     | \d{{1,4}}[-/]\d{{1,2}}[-/]\d{{1,4}}                                        # numeric date
-    | \d{{1,4}}\s?[年月日号號]                                                   # date in Chinese or Japanese
+    | \d{{1,4}}\s?[年月日号號] | \d{{4}}년 | \d{{1,2}}월(?:\s?\d{{1,2}}일)?          # date in Chinese, Japanese, Korean
     | \d{{1,2}}:\d\d(?::\d\d)?                                                   # time
     | \d{{1,2}}(?:[.:]\d\d)?\s?(?:[aApP][mM]\b|[aApP]\.\s?[mM]\.|o['’]clock\b)
     | {_N}(?:\s:\s|:){_D}(?:[.,]{_D})?                                           # ratio
@@ -161,7 +161,7 @@ def _number(text: str, match: re.Match[str], words: Lexicon | None) -> Number | 
 
 def _names_something(before: str, after: str, words: Lexicon | None) -> bool:
     """Whether what touches the digits makes them part of a name, a path, an index or a formula."""
-    if re.search(rf"[^\W{UNSPACED}]$|[_\\^@&/#]$|\w[-‐‑–][.]?$|\w[\[(]$|\w\.$|\d[.,]$", before):
+    if re.search(rf"[^\W{GLUED}]$|[_\\^@&/#]$|\w[-‐‑–][.]?$|\w[\[(]$|\w\.$|\d[.,]$", before):
         return not re.search(r"(?:^|[^\w])(?:USD|EUR|GBP|CHF|Rs|US|CA|AU)$", before)
     if re.search(r"['’]$", before) and re.match(r"\d?(?:s\b|\b)", after):
         return True
@@ -205,7 +205,7 @@ def _measure(
         return "money", money[1] or money[2]
     if money := re.match(rf"\s?([{re.escape(_CURRENCY)}])(?!\d)|\s?(USD|EUR|GBP|CHF|dollars?|euros?|cents?)\b", after):
         return "money", money[1] or money[2]
-    glued = re.match(rf"[^\W\d_{UNSPACED}]+(?:/[a-z]+)?[²³]?|°[CF]?", after)
+    glued = re.match(rf"[^\W\d_{GLUED}]+(?:/[a-z]+)?[²³]?|°[CF]?", after)
     if glued and glued[0] == "s" and re.search(r"0$", digits) and len(digits) in (2, 4):
         return None, ""  # the 1970s, her 20s
     if glued:

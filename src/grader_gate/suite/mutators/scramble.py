@@ -22,9 +22,12 @@ _LETTERS = 4
 
 def keyword_salad(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:
     """The distinct content words and numbers in hash order, joined by commas."""
-    plain = masked(text, " ")
-    word = rf"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f]|['’-](?=[^\W\d_])){{{_LETTERS - 1},}}"
-    seen = {match[0].casefold(): match[0] for match in re.finditer(word, plain)}
+    if unspaced_share(text) > 0.5:
+        return NotApplicable("a script without spaces: whole clauses would stay together")
+    import regex  # type: ignore[import-untyped, unused-ignore]
+
+    word = rf"\p{{L}}(?:[\p{{L}}\p{{M}}]|['’-](?=\p{{L}})){{{_LETTERS - 1},}}"
+    seen = {found.casefold(): found for found in regex.findall(word, masked(text, " "))}
     seen |= {number.text: number.text for number in salient(text, language_of(case)) if not number.word}
     if len(seen) < MIN_TERMS:
         return NotApplicable(f"fewer than {MIN_TERMS} keywords")

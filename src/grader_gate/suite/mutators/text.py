@@ -13,6 +13,8 @@ UNSPACED = (
     "\u3005-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 """Character class of the scripts written without spaces between words (Unicode block chart)."""
+GLUED = UNSPACED + "\uac00-\ud7a3"
+"""Those and Hangul, whose particles and counters follow digits without a space."""
 
 
 @lru_cache(maxsize=16_384)
@@ -75,9 +77,9 @@ def find_phrase(text: str, phrase: str, start: int = 0) -> tuple[int, int] | Non
     words = phrase.split()
     if not words:
         return None
-    before = rf"(?<![^\W{UNSPACED}])" if re.match(r"\w", words[0]) else ""
+    before = rf"(?<![^\W{GLUED}])" if re.match(r"\w", words[0]) else ""
     before += r"(?<!\d[.,])" if words[0][0].isdigit() else ""
-    after = rf"(?![^\W{UNSPACED}])" if re.search(r"\w$", words[-1]) else ""
+    after = rf"(?![^\W{GLUED}])" if re.search(r"\w$", words[-1]) else ""
     after += r"(?![.,]?\d)" if words[-1][-1].isdigit() else ""
     pattern = before + r"\s+".join(map(re.escape, words)) + after
     found = re.compile(pattern, re.IGNORECASE).search(text, start)

@@ -11,7 +11,7 @@ from grader_gate.suite.mutators.api import Mutant, MutationContext, MutatorResul
 from grader_gate.suite.mutators.lexicon import Lexicon, language_of, lexicon
 from grader_gate.suite.mutators.numbers import salient
 from grader_gate.suite.mutators.spans import is_protected
-from grader_gate.suite.mutators.text import match_case, splice
+from grader_gate.suite.mutators.text import GLUED, match_case, splice
 
 
 def unit_swap(text: str, case: GoldenCase, context: MutationContext) -> MutatorResult:
@@ -24,7 +24,7 @@ def unit_swap(text: str, case: GoldenCase, context: MutationContext) -> MutatorR
             continue
         start = text.index(number.unit, number.end)
         end = start + len(number.unit)
-        if is_protected(text, start, end) or re.match(r"[\w²³^]|/[^\W\d]", text[end:]):
+        if is_protected(text, start, end) or re.match(rf"[^\W{GLUED}]|[²³^]|/[^\W\d]", text[end:]):
             continue
         other = _other_unit(number.unit, words)
         if other is not None:
