@@ -34,12 +34,11 @@ def test_a_failing_pull_request_is_answered_everywhere(job, server):
     assert (header["base"], header["head"], header["verdict"]) == (job.origin.main, job.origin.merge, "fail")
     result = fixtures.failing()
     assert result.headline in job.summary
+    blocking = [finding.kind for one in result.suites for finding in one.findings if finding.blocking]
     assert job.outputs["verdict"] == "fail"
-    assert (
-        int(job.outputs["regressions"])
-        == sum(f.kind == "regression" and f.blocking for s in result.suites for f in s.findings)
-        > 0
-    )
+    assert int(job.outputs["regressions"]) == blocking.count("regression") + blocking.count("drop") > 0
+    assert int(job.outputs["inversions"]) == blocking.count("inversion") > 0
+    assert int(job.outputs["kill_rate_breaches"]) == blocking.count("kill rate") > 0
     assert int(job.outputs["calls"]) == result.cost.calls
     assert job.outputs["report"] == "grader-gate-report/report.html"
     assert (job.workspace / job.outputs["report"]).is_file()
