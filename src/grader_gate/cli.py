@@ -107,6 +107,18 @@ def build_parser() -> argparse.ArgumentParser:
         one.add_argument("--by", default=None, help="who freezes, for the record (default: your user name)")
         _common(one)
 
+    calibrate = _command(commands, "calibrate", run_calibrate, "how far the graders agree with people's labels")
+    calibrate.add_argument("revision", nargs="?", default="WORKTREE", help="default: WORKTREE")
+    calibrate.add_argument("--split", default="tune", metavar="NAME", help="tune (default), holdout, or a cases' split")
+    calibrate.add_argument(
+        "--holdout", type=_share, default=0.0, metavar="SHARE", help="hold out this share of the questions, by hash"
+    )
+    calibrate.add_argument(
+        "--repeats", type=_positive, default=1, metavar="N", help="grade each case N times (default 1)"
+    )
+    calibrate.add_argument("--write", type=Path, default=None, metavar="FILE", help="write the suggested contract")
+    _common(calibrate)
+
     plan = _command(commands, "plan", run_plan, "what the suites hold, what a full run takes and costs; calls nothing")
     plan.add_argument("revision", nargs="?", default="WORKTREE", help="default: WORKTREE")
     _common(plan)
@@ -170,6 +182,16 @@ def _count(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
     if value < 0:
         raise argparse.ArgumentTypeError("must be 0 or more")
+    return value
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share from 0 to below 1")
     return value
 
 
@@ -311,6 +333,24 @@ def _freeze(arguments: argparse.Namespace, environ: Mapping[str, str], purpose: 
     if done.path is not None:
         print(f"record: {done.path}\nCommit it: a baseline counts once it is merged.")
     return ExitCode.OK
+
+
+def run_calibrate(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """``grader-gate calibrate``."""
+    import asyncio
+    import shutil
+
+    from grader_gate.flow.calibrating import Split, calibrate
+    from grader_gate.report.calibration import render_calibration_terminal
+
+    split = Split(arguments.split, arguments.holdout)
+    options = _single_options(arguments, environ)
+    made = asyncio.run(calibrate(Path(arguments.root), arguments.revision, options, split, arguments.write))
+    print(render_calibration_terminal(made, width=shutil.get_terminal_size((100, 40)).columns))
+    _say_where(options.out)
+    if arguments.write is not None:
+        print(f"  {arguments.write}", file=sys.stderr)
+    return made.exit_code
 
 
 def run_plan(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -481,7 +521,15 @@ def _show(result: Result, stream: TextIO, environ: Mapping[str, str]) -> None:
 
 
 def _say_where(out: Path) -> None:
-    for name in ("comment.md", "report.html", "result.json", "junit.xml", "ledger.jsonl"):
+    for name in (
+        "comment.md",
+        "report.html",
+        "result.json",
+        "junit.xml",
+        "calibration.md",
+        "calibration.json",
+        "ledger.jsonl",
+    ):
         if (out / name).exists():
             print(f"  {out / name}", file=sys.stderr)
 

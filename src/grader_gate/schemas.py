@@ -14,11 +14,12 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schemas() -> dict[str, Schema]:
-    """Schema by format name: ``config``, ``cases``, ``ladders``, ``ledger``, ``result``, ``baseline``.
+    """Schema by format name: ``config``, ``cases``, ``ladders``, ``ledger``, ``result``, ``calibration``, ``baseline``.
 
     ``ledger`` and ``baseline`` describe one line of a JSON Lines file; ``cases`` and ``ladders`` a whole file, or one
     line where the file is JSON Lines.
     """
+    from grader_gate.audits.calibration_records import Calibration
     from grader_gate.baselines.record import FrozenGrades, RecordHead
     from grader_gate.model import LedgerRow
     from grader_gate.result import Result
@@ -29,6 +30,9 @@ def schemas() -> dict[str, Schema]:
         "ladders": _finish(_suite_file("ladder"), "grader-gate ladders", "Answers in order, worst first."),
         "ledger": _finish(_models(LedgerRow), "grader-gate ledger line", "A planned grade and what came of it."),
         "result": _finish(_models(Result), "grader-gate result", "Everything a run found."),
+        "calibration": _finish(
+            _models(Calibration), "grader-gate calibration", "Graders against people's labels, and what that supports."
+        ),
         "baseline": _finish(
             _models(RecordHead, FrozenGrades),
             "grader-gate baseline line",
