@@ -48,11 +48,12 @@ def floors(
     def new_of(mutator: str) -> int | None:
         return None if survivors is None else survivors.get(mutator, 0)
 
-    found = []
     degrade = [row for row in rows if row.polarity == "degrade" and row.head is not None]
-    for row in degrade:
-        if row.floor is not None and row.head is not None:
-            found.append(Floor(row.mutator, row.floor, row.head, row.base, new_of(row.mutator), row.mutator))
+    found = [
+        Floor(row.mutator, row.floor, row.head, row.base, new_of(row.mutator), row.mutator)
+        for row in degrade
+        if row.floor is not None and row.head is not None
+    ]
     for name in policy:
         mine = [row for row in degrade if row.property == name]
         if mine and not any(row.mutator == name for row in degrade):

@@ -130,10 +130,10 @@ def counts(result: Result) -> Counts:
     rates = [s.graded for s in result.suites if s.graded is not None]
     undecided = sum(group_of(f) == "errors" for s in result.suites for f in s.findings)
     return Counts(
-        regressions=result.count(FindingKind.REGRESSION),
-        kill_rate_breaches=result.count(FindingKind.KILL_RATE),
-        inversions=result.count(FindingKind.INVERSION),
-        others=result.count(*(kind for kind in FindingKind if kind not in _COUNTED)),
+        regressions=result.count(*_COUNTED[0]),
+        kill_rate_breaches=result.count(FindingKind.KILL_RATE) or result.count(FindingKind.SURVIVOR),
+        inversions=result.count(FindingKind.INVERSION) or result.count(FindingKind.INVERSION_RATE),
+        others=result.count(*(kind for kind in FindingKind if not any(kind in kinds for kinds in _COUNTED))),
         goalposts=sum(not g.accepted for g in result.goalposts),
         undecided=undecided,
         graded=sum(r.n for r in rates),
@@ -141,8 +141,13 @@ def counts(result: Result) -> Counts:
     )
 
 
-_COUNTED = (FindingKind.REGRESSION, FindingKind.KILL_RATE, FindingKind.INVERSION, FindingKind.SURVIVOR)
-"""Kinds with a figure of their own; survivors stand behind their kill-rate breach and are not counted twice."""
+_COUNTED = (
+    (FindingKind.REGRESSION, FindingKind.DROP),
+    (FindingKind.KILL_RATE, FindingKind.SURVIVOR),
+    (FindingKind.INVERSION, FindingKind.INVERSION_RATE),
+)
+"""Kinds with a figure of their own. Survivors stand behind their kill-rate breach, and inversions behind their rate:
+one is counted where the other is not there, so that nothing is counted twice and nothing that blocks is left out."""
 
 _ORDER = {GateVerdict.FAIL: 0, GateVerdict.ERROR: 1, GateVerdict.PASS: 2, GateVerdict.NOT_APPLICABLE: 3}
 
