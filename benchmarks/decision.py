@@ -72,7 +72,8 @@ def mixes(noise: Path) -> dict[str, Mix]:
 
 def _shift(shares: Shares, logit: float) -> Shares:
     odds = shares / (1 - shares) * np.exp(logit)
-    return odds / (1 + odds)
+    result: Shares = odds / (1 + odds)
+    return result
 
 
 # ---------------------------------------------------------------- what a pull request does
@@ -80,11 +81,15 @@ def _shift(shares: Shares, logit: float) -> Shares:
 
 @dataclass
 class World:
-    """Chances to fail: ``store`` when the baseline was frozen, ``base`` and ``head`` now."""
+    """Chances to fail: ``store`` when the baseline was frozen, ``base`` and ``head`` now.
+
+    ``lean``: standard deviation of a shift that all runs made at one time have in common, on the logit scale.
+    """
 
     store: Shares
     base: Shares
     head: Shares
+    lean: float = 0.0
 
 
 def _break(world: World, rng: np.random.Generator, count: int, chance: float) -> None:
@@ -103,6 +108,10 @@ def _nothing(world: World, rng: np.random.Generator) -> None:
 def _drift(world: World, rng: np.random.Generator) -> None:
     world.base = _shift(world.base, 0.5)
     world.head = world.base.copy()
+
+
+def _together(world: World, rng: np.random.Generator) -> None:
+    world.lean = 0.8
 
 
 def _uniform(points: float) -> Callable[[World, np.random.Generator], None]:
@@ -126,6 +135,7 @@ def _detectable(world: World, rng: np.random.Generator) -> None:
 SCENARIOS: dict[str, Callable[[World, np.random.Generator], None]] = {
     "nothing changed": _nothing,
     "nothing changed, provider drift": _drift,
+    "nothing changed, runs lean together": _together,
     "1 claim fails 98%": lambda w, r: _break(w, r, 1, 0.98),
     "3 claims fail 98%": lambda w, r: _break(w, r, 3, 0.98),
     "1 claim fails 80%": lambda w, r: _break(w, r, 1, 0.80),
@@ -144,8 +154,9 @@ SCENARIOS: dict[str, Callable[[World, np.random.Generator], None]] = {
 def pull_request(world: World, rng: np.random.Generator, tags: list[tuple[str, ...]]) -> list[Evidence]:
     """What is known after the screen."""
     n = len(world.head)
-    stored = (rng.random((n, STORED)) < world.store[:, None]).tolist()
-    screen = (rng.random(n) < world.head).tolist()
+    passes = [_leaning(world.store, world, rng) for _ in range(STORED)]
+    stored = (rng.random((n, STORED)) < np.stack(passes, axis=1)).tolist()
+    screen = (rng.random(n) < _leaning(world.head, world, rng)).tolist()
     return [
         Evidence(
             claim=f"c{i}",
@@ -158,21 +169,28 @@ def pull_request(world: World, rng: np.random.Generator, tags: list[tuple[str, .
     ]
 
 
+def _leaning(chances: Shares, world: World, rng: np.random.Generator) -> Shares:
+    return _shift(chances, rng.normal(0, world.lean)) if world.lean else chances
+
+
 def gate(evidence: list[Evidence], world: World, rng: np.random.Generator, settings: Settings) -> tuple[Decision, int]:
     """Run the program's rule to its verdict; also the calls it took."""
     place = {e.claim: i for i, e in enumerate(evidence)}
     calls = len(evidence)
+    sides = {Side.HEAD: world.head, Side.BASE: world.base}
     while True:
         answer = decide(evidence, settings)
         if not isinstance(answer, Requests):
             if answer.verdict is GateVerdict.ERROR:
                 raise RuntimeError(f"all was measured, and yet: {answer.why}")
             return answer, calls
+        shift = rng.normal(0, world.lean) if world.lean else 0.0
+        now = {Side.HEAD: _shift(world.head, shift), Side.BASE: _shift(world.base, shift)} if shift else sides
         for request in answer.runs:
             i = place[request.claim]
             name = f"{request.purpose}_{request.side.value}"
             runs: tuple[int, ...] = getattr(evidence[i], name)
-            chance = (world.head if request.side is Side.HEAD else world.base)[i]
+            chance = now[request.side][i]
             new = tuple([BROKEN * bool(rng.random() < chance) for _ in range(request.upto - len(runs))])
             calls += len(new)
             setattr(evidence[i], name, runs + new)
@@ -306,10 +324,10 @@ def cells(names: Iterable[str], *, quick: bool) -> list[tuple[str, int, str, int
             for scenario in SCENARIOS:
                 rare = scenario in RARE
                 if not quick:
-                    many = {72: 8000, 300: 4000, 2000: 600}[n]
-                    found.append((mix, n, scenario, many if rare else many // 4))
+                    many = {72: 6000, 300: 2500, 2000: 240}[n]
+                    found.append((mix, n, scenario, many if rare else many // 6))
                 elif mix == "typical":
-                    found.append((mix, n, scenario, {72: (1000, 200), 300: (400, 80), 2000: (24, 4)}[n][not rare]))
+                    found.append((mix, n, scenario, {72: (1000, 250), 300: (400, 120), 2000: (24, 4)}[n][not rare]))
                 elif n < 2000 and scenario in RARE:
                     found.append((mix, n, scenario, 200 if n == 72 else 30))
     return found

@@ -38,8 +38,8 @@ def test_sides_are_asked_for_in_turn_and_only_what_can_decide():
     answer = decide([*steady(30), claim("broken", screen=(2,))], Settings())
     assert isinstance(answer, Requests)
     assert answer.runs == (
-        RunRequest("broken", Side.HEAD, "confirm", 2),
-        RunRequest("broken", Side.BASE, "confirm", 2),
+        RunRequest("broken", Side.HEAD, "confirm", 1),
+        RunRequest("broken", Side.BASE, "confirm", 1),
     )
     assert answer.why == "1 flip to confirm"
 

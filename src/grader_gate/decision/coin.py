@@ -20,12 +20,13 @@ from enum import Enum
 from functools import lru_cache
 from math import ceil, floor, log
 
-SURPRISE = 0.1
-"""Surprises a run that the rule is tuned for: a claim that fails 80 % of head's runs and none of base's."""
+SURPRISE = 0.14
+"""Surprises a run that the rule is tuned for: a claim that fails 72 % of head's runs and none of base's."""
 MAX_PAIRS = 24
 """Pairs after which a claim that reached neither line is dismissed."""
-MISS = 0.02
-"""Wald's chance of leaving a claim with :data:`SURPRISE` at the reject line; places that line. From the benchmark."""
+MISS = 0.08
+"""Wald's chance of dismissing a claim with :data:`SURPRISE`; places the reject line. The two were chosen together: noise
+is dismissed after 8 to 9 runs on average, a claim that fails 80 % is confirmed in 97 to 99 %."""
 
 _AGREE = log((1 - SURPRISE) / 0.5)
 _DISAGREE = -log(SURPRISE / 0.5)

@@ -11,6 +11,9 @@ from grader_gate.decision.outcome import ClaimDecision, ClaimStatus, Settings, s
 from grader_gate.decision.screening import Screened, is_gray
 from grader_gate.result import Tally
 
+DRIFT_FROM = 2
+"""Re-runs of base that can show a drift; a single one is not called that."""
+
 
 def upheld(runs: Sequence[Distance], reference: int) -> Tally:
     """How many of the measured runs were no farther off than ``reference``."""
@@ -46,7 +49,7 @@ def _flip(flip: Flip, settings: Settings, *, enough: bool) -> ClaimDecision:
             words += " (base as it was frozen; it could not be run)"
         return ClaimDecision(ClaimStatus.CONFIRMED, base, head, words)
     if flip.outcome is Outcome.DISMISSED:
-        if settings.base_obtainable and base.n and 2 * base.k < base.n:
+        if settings.base_obtainable and base.n >= DRIFT_FROM and 2 * base.k < base.n:
             stored = upheld(e.stored, reference)
             frozen = f"; {stored.k} of {stored.n} when it was frozen" if stored.n else ""
             return ClaimDecision(ClaimStatus.DRIFT, base, head, f"base itself moved: {words}{frozen}")
