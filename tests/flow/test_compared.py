@@ -209,6 +209,9 @@ def test_no_configuration_on_base_is_not_adopted_and_never_green(repo: Repositor
     run = repo.check(base="empty", head="main")
     assert (run.code, run.result["verdict"], run.ledger()) == (3, "error", [])
     assert "not adopted yet" in run.result["headline"]
+    repo.git("switch", "-q", "main")
+    repo.commit({".grader-gate.yml": CONFIG + "mode: report\n"})
+    assert repo.check(base="empty", head="main").code == 3
 
 
 def test_report_mode_of_base_posts_everything_and_never_blocks(repo: Repository) -> None:

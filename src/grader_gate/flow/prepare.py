@@ -149,6 +149,8 @@ def _bootstrap(head: ListedTree, revisions: tuple[Revision, Revision], options: 
 
     config = load_config(head, options.config_path)
     suites = load_suites(head, config, config_path=options.config_path)
+    # Even a head in report mode is not green here: the mode, like the whole policy, is the base branch's to set.
+    config = config.model_copy(update={"mode": Mode.BLOCK})
     counts = ", ".join(f"{n}: {len(s.cases)} cases, {len(s.ladders)} ladders" for n, s in suites.items())
     return settled(
         GateVerdict.ERROR,
