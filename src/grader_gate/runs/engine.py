@@ -261,7 +261,7 @@ class _Run:
 
     async def _grade(self, grader: Grader, planned: PlannedGrade, request: Request) -> Grade:
         try:
-            return await grader.grade(planned.item, request, Call(seed=seed_of(planned)))
+            return await grader.grade(planned.item, request, Call(seed=seed_of(planned), repeat=planned.repeat))
         except UsageError:
             raise
         except (Exception, asyncio.CancelledError) as error:
