@@ -366,8 +366,11 @@ def main(arguments: list[str] | None = None) -> int:
     jobs = [(*cell, options.seed, str(options.noise)) for cell in cells(names, quick=options.quick)]
     # The longest first, so that no process is left with a long one at the end.
     order = sorted(range(len(jobs)), key=lambda i: -jobs[i][1] * jobs[i][3])
-    with ProcessPoolExecutor(options.jobs) as pool:
-        done = dict(zip(order, pool.map(_cell, [jobs[i] for i in order]), strict=True))
+    if options.jobs > 1:
+        with ProcessPoolExecutor(options.jobs) as pool:
+            done = dict(zip(order, pool.map(_cell, [jobs[i] for i in order]), strict=True))
+    else:
+        done = {i: _cell(jobs[i]) for i in order}
     rows = [r for i in range(len(jobs)) for r in done[i]]
     rows += floor_rows(300 if options.quick else 5000, options.seed)
     rows += ladder_rows(1000 if options.quick else 20_000, options.seed)

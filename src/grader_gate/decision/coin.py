@@ -25,7 +25,7 @@ SURPRISE = 0.14
 MAX_PAIRS = 24
 """Pairs after which a claim that reached neither line is dismissed."""
 MISS = 0.08
-"""Wald's chance of dismissing a claim with :data:`SURPRISE`; places the reject line. The two were chosen together: noise
+"""Wald's chance of dismissing a claim with :data:`SURPRISE`; places the reject line. Chosen together: noise
 is dismissed after 8 to 9 runs on average, a claim that fails 80 % is confirmed in 97 to 99 %."""
 
 _AGREE = log((1 - SURPRISE) / 0.5)
