@@ -32,6 +32,11 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
     cache: Cache | None = None
     try:
         work = find_work(prepared)
+        prepared.notices += [
+            Notice(message=said, level="warning")
+            for grader in head.built.values()
+            for said in getattr(grader, "warnings", ())
+        ]
         cache = None if options.cache is None else Cache(options.cache, readable=("local",), writes="local")
         price = estimate_of(work, prepared, cache)
         if work.empty:
