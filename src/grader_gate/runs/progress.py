@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 STEPS = 10
-"""Lines per pass where there is no terminal."""
+"""Lines of a long pass where there is no terminal."""
+
+LONG = 100
+"""Grades from which a pass is long. A shorter one, such as a round of confirmation, is one line."""
 
 
 class Progress(Protocol):
@@ -42,7 +45,7 @@ class QuietProgress:
 
 
 class LineProgress:
-    """One plain line per tenth of the pass, for logs: how many lines there are depends on counts, never on time.
+    """One plain line per tenth of a long pass, for logs: how many lines there are depends on counts, never on time.
 
     :param stream: where to; normally standard error.
     :param label: what is counted.
@@ -61,15 +64,19 @@ class LineProgress:
         self._done += 1
         self._reused += reused
         self._failed += failed
-        step = STEPS * self._done // self._total if self._total else 0
+        step = self._steps * self._done // self._total if self._total else 0
         if step > self._step:
             self._step = step
             self._say()
 
     def finish(self) -> None:
         """See :class:`Progress`."""
-        if 0 < self._done < self._total and STEPS * self._done % self._total:
+        if 0 < self._done < self._total and self._steps * self._done % self._total:
             self._say()
+
+    @property
+    def _steps(self) -> int:
+        return STEPS if self._total >= LONG else 1
 
     def _say(self) -> None:
         more = [f"{count} {word}" for count, word in ((self._reused, "reused"), (self._failed, "failed")) if count]
