@@ -55,10 +55,10 @@ def title(suite: SuiteCalibration) -> str:
 def split_words(suite: SuiteCalibration) -> str:
     """Which cases the figures are from, and which they are not."""
     words = f"Split `{suite.split}`: {plural(suite.overall.cases, 'case')}"
+    if suite.split not in (TUNE, HOLDOUT):
+        words += f" of {suite.left_out + suite.overall.cases + suite.held_out:,}"
     if suite.repeats > 1:
         words += f", each graded {suite.repeats} times"
-    if suite.left_out and suite.split not in (TUNE, HOLDOUT):
-        words += f" of {suite.left_out + suite.overall.cases + suite.held_out:,}"
     if suite.split == HOLDOUT:
         return f"{words}, kept from tuning."
     if suite.held_out:
