@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from grader_gate.audits.claims import distance, needed_items
 from grader_gate.audits.gradebook import SEVERITY, STORED, Gradebook, ReadingPair
 from grader_gate.decision.outcome import ClaimDecision, ClaimStatus
-from grader_gate.model import Claim, ClaimKind, Grade, Item, Purpose, Side, digest
+from grader_gate.model import Claim, ClaimKind, Grade, Item, Location, Purpose, Side, digest
 from grader_gate.result import Finding, FindingKind, FindingStatus, Tally
 
 KINDS = {
@@ -49,6 +49,7 @@ class View:
     :ivar blocking: which kinds the policy lets block.
     :ivar waived: claim ids a maintainer called equivalent.
     :ivar quote: how much foreign text may be carried.
+    :ivar places: where head has a case or ladder, by id; others are shown where base has them.
     """
 
     suite: str
@@ -60,6 +61,7 @@ class View:
     blocking: frozenset[FindingKind] = frozenset(KINDS.values())
     waived: frozenset[str] = frozenset()
     quote: str = "short"
+    places: Mapping[str, Location] = field(default_factory=dict)
 
 
 def claim_findings(claims: Mapping[str, Claim], decided: Mapping[str, ClaimDecision], view: View) -> list[Finding]:
@@ -147,7 +149,7 @@ def _finding(claim: Claim, decision: ClaimDecision, view: View) -> Finding:
         after=_quote(text, view.quote) if mutant is not None else None,
         text_digest=text_digest(text) if text is not None else None,
         suggestion=NEXT.get(kind),
-        location=claim.location,
+        location=view.places.get(claim.case_id, claim.location),
         severity=SEVERITY[claim.kind] + 0.1 * min(worst, 9),
     )
 

@@ -19,7 +19,7 @@ from grader_gate.flow.suite_report import Rules, blocking_claims, suite_result, 
 from grader_gate.flow.why import case_changes, grader_changes
 from grader_gate.flow.work import Work, estimate_of, find_work, first_calls, plan_digest, tariff_of
 from grader_gate.graders.redaction import Redactor
-from grader_gate.model import ClaimKind, GateVerdict, Purpose, Role, Side
+from grader_gate.model import ClaimKind, GateVerdict, Location, Purpose, Role, Side
 from grader_gate.result import Change, Estimate, Notice, Rate, Result, SuiteResult
 from grader_gate.runs.cache import Cache
 
@@ -148,12 +148,21 @@ async def _settle(
         changes=changes,
         extra=extra,
         errors=errors,
+        places=_places(head, comparison.suite),
         baseline=_baseline_words(work, comparison),
         graded=total,
         kind=kind,
         contract_costs=(contract.false_accept, contract.false_reject),
         checks=checks if isinstance(checks, ChecksGrader) else None,
     )
+
+
+def _places(head: SideSetup, suite: str) -> dict[str, Location]:
+    """Where head has its cases and ladders: annotations stand on head's lines."""
+    if suite not in head.suites:
+        return {}
+    things: list[GoldenCase | Ladder] = [*head.suites[suite].ladders, *head.suites[suite].cases]
+    return {thing.id: thing.location for thing in things if thing.location is not None}
 
 
 def _settings(suites: int) -> Settings:

@@ -14,7 +14,7 @@ from grader_gate.audits.rates import Outcome, audit_rows, check_rows, mutator_ro
 from grader_gate.config import ChecksGrader, Policy
 from grader_gate.decision.outcome import Decision, DropDecision
 from grader_gate.flow.compare import Comparison
-from grader_gate.model import Claim, ClaimKind, GateVerdict, Grade, Purpose, Role, Side, Suite
+from grader_gate.model import Claim, ClaimKind, GateVerdict, Grade, Location, Purpose, Role, Side, Suite
 from grader_gate.result import (
     Change,
     Finding,
@@ -78,6 +78,7 @@ def suite_result(
     changes: Sequence[Change],
     extra: Sequence[Finding] = (),
     errors: Sequence[str] = (),
+    places: Mapping[str, Location],
     baseline: str,
     graded: Rate,
     kind: str,
@@ -87,6 +88,7 @@ def suite_result(
     """Put together what people read of one suite.
 
     :param extra: findings made elsewhere (new cases, drift of served models).
+    :param places: where head has a case or ladder, by id; others are shown where base has them.
     :param errors: reasons why the suite could not be measured or decided, beside the decision's own.
     """
     assert comparison.head is not None
@@ -101,6 +103,7 @@ def suite_result(
         blocking=blocking_kinds(rules.policy),
         waived=waived,
         quote=rules.quote,
+        places=places,
     )
     claims = comparison.affected.claims
     findings = claim_findings(claims, decision.claims, view)
@@ -165,7 +168,8 @@ def _verdict(
         counts: dict[str, int] = {}
         for finding in blocking:
             counts[finding.kind.value] = counts.get(finding.kind.value, 0) + 1
-        return [f"{n} × {kind}" for kind, n in counts.items()], GateVerdict.FAIL
+        # What could not be measured is said beside what failed: mending the one may show the other.
+        return [*(f"{n} × {kind}" for kind, n in counts.items()), *errors], GateVerdict.FAIL
     why = list(errors) + (list(decision.why) if decision.verdict == GateVerdict.ERROR else [])
     if why or decision.verdict == GateVerdict.ERROR:
         return why or ["not decided"], GateVerdict.ERROR
