@@ -19,7 +19,7 @@ from grader_gate.flow.suite_report import Rules, blocking_claims, suite_result, 
 from grader_gate.flow.why import case_changes, grader_changes
 from grader_gate.flow.work import Work, estimate_of, find_work, first_calls, plan_digest, tariff_of
 from grader_gate.graders.redaction import Redactor
-from grader_gate.model import ClaimKind, GateVerdict, Location, Purpose, Role, Side
+from grader_gate.model import ClaimKind, GateVerdict, GoldenCase, Ladder, Location, Purpose, Role, Side
 from grader_gate.result import Change, Estimate, Notice, Rate, Result, SuiteResult
 from grader_gate.runs.cache import Cache
 
