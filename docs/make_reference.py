@@ -33,12 +33,8 @@ Words and reasons stand in [Configuration](configuration.md), [Cases and ladders
 Anchors = Mapping[str, str]
 """Definition → where it stands on the page."""
 
-FORMAT_WORDS = {
-    "result": "`result.json`, which every `check`, `run`, `audit` and `ladder` writes.",
-    "ledger": "One line of `ledger.jsonl`.",
-    "baseline": "One line of a baseline record.",
-}
-"""Formats the program writes, and what to call them."""
+WRITTEN_BY_HAND = ("config", "cases", "ladders")
+"""Formats that people write; all others are the program's."""
 
 SHARED_FROM = 5
 """Commands that must take an option alike for it to be listed once."""
@@ -65,8 +61,8 @@ def render() -> str:
     parts += ["## Formats of `grader-gate import`\n", ", ".join(f"`{name}`" for name in sorted(FORMATS)) + ".\n"]
     parts.append("## Files the program writes\n")
     written: dict[str, str] = {}
-    for name, words in FORMAT_WORDS.items():
-        parts += [f"### {name}\n", f"{words} JSON Schema: `grader-gate schema {name}`.\n"]
+    for name in [name for name in known if name not in WRITTEN_BY_HAND]:
+        parts += [f"### {name}\n", f"{known[name]['description']} JSON Schema: `grader-gate schema {name}`.\n"]
         parts += _schema(known[name], name, written)
     return "\n".join(parts)
 

@@ -84,9 +84,7 @@ def test_import_formats():
 
 def test_keys_of_the_policy():
     table = section(page("docs/configuration.md"), "## policy")
-    assert {name for cell in first_cells(table) for name in codes(cell)} >= set(Policy.model_fields) - {
-        "acceptable_error"
-    }
+    assert {name for cell in first_cells(table) for name in codes(cell)} >= set(Policy.model_fields)
     assert set(Budget.model_fields) <= codes(table)
 
 
