@@ -1,0 +1,153 @@
+"""The zoo's repository: every grader is put up as a pull request, and the real command line looks at it.
+
+One git repository holds the suite, the graders and a frozen baseline for each base. A grader is a branch that changes
+one line of ``judge.py``. What the program says of it is read from its ``result.json``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader_gate.cli import main
+from grader_gate.suite.mutators.registry import registry
+
+HERE = Path(__file__).resolve().parent
+PROMISE = "deterministic: true"
+SAID = ("confirmed", "absolute", "not re-run", "unconfirmed")
+"""Statuses of findings that accuse; what was dismissed as noise or is undecided does not."""
+SILENT = ("improvement", "provider drift", "standing debt", "new case")
+UNUSABLE = "unusable reply"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one command said of one grader.
+
+    :ivar spoke: names of the audits that accuse, e.g. ``golden``, ``mutants: numeric``, ``attacks: injection``.
+    :ivar blocked: whether the exit code was anything but 0.
+    :ivar result: the whole ``result.json``.
+    """
+
+    spoke: frozenset[str]
+    blocked: bool
+    result: dict[str, Any] = field(repr=False, default_factory=dict)
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """All findings that accuse."""
+        return [f for suite in self.result["suites"] for f in suite["findings"] if accuses(f)]
+
+
+def accuses(finding: dict[str, Any]) -> bool:
+    """Whether a finding says that the grader is worse than it should be."""
+    return finding["status"] in SAID and finding["kind"] not in SILENT
+
+
+def audit_of(finding: dict[str, Any]) -> str:
+    """The audit that speaks in a finding, under the name the table uses."""
+    kind = finding["kind"]
+    if UNUSABLE in (finding["head"] or "").split(" (")[0]:
+        return "malformed"
+    if kind in ("regression", "wrong verdict"):
+        return "abstention" if finding["head"] == "abstained" else "golden"
+    if kind in ("survivor", "control", "attack"):
+        mutator = registry()[finding["mutator"]]
+        return f"{'mutants' if kind == 'survivor' else kind + 's'}: {mutator.property}"
+    return {"inversion": "ladders", "inversion rate": "ladders"}.get(kind, kind)
+
+
+def seen(result: dict[str, Any]) -> Seen:
+    """What a result says."""
+    spoke = {audit_of(f) for suite in result["suites"] for f in suite["findings"] if accuses(f)}
+    if result["verdict"] == "error":
+        spoke.add("unmeasured")
+    return Seen(frozenset(spoke), result["exit_code"] != 0, result)
+
+
+class Kennel:
+    """A repository with one branch per grader; bases are built when they are first asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.out = root / "repository", root / "out"
+        self.root.mkdir(parents=True)
+        shutil.copytree(HERE / "suite", self.root, dirs_exist_ok=True)
+        shutil.copytree(HERE / "graders", self.root / "zoo", ignore=shutil.ignore_patterns("__pycache__"))
+        self._git("init", "-q", "-b", "empty")
+        self._commit("the suite and the graders")
+        self._bases: set[str] = set()
+
+    def base(self, target: str, *, deterministic: bool, repeats: int) -> str:
+        """The branch whose judge is ``target``, with a frozen baseline."""
+        branch = "base-" + target.replace(":", "-")
+        if branch not in self._bases:
+            self._git("switch", "-q", "-c", branch, "empty")
+            config = (HERE / "suite" / ".grader-gate.yml").read_text("utf-8")
+            if not deterministic:
+                assert PROMISE in config
+                config = config.replace(PROMISE, "deterministic: false")
+            (self.root / ".grader-gate.yml").write_text(config, "utf-8")
+            self._write(target)
+            self._commit(f"{target} is the judge")
+            code = self._gate("freeze", "HEAD", "--by", "keeper", "--repeats", str(repeats), out="freeze-" + branch)
+            assert code == 0, f"freezing {target} ended with {code}"
+            self._commit("freeze")
+            self._bases.add(branch)
+        return branch
+
+    def check(self, base: str, target: str) -> Seen:
+        """Put ``target`` up against ``base`` as a pull request."""
+        head = self._branch(base, target)
+        out = "check-" + head
+        self._gate("check", "--base", base, "--head", head, out=out)
+        return self._read(out)
+
+    def alone(self, base: str, target: str, command: str, *more: str) -> Seen:
+        """Look at ``target`` on its own: ``run``, ``audit`` or ``ladder``."""
+        head = self._branch(base, target)
+        out = f"{command}-{head}"
+        where = ["--revision", head] if command == "ladder" else [head]
+        self._gate(command, *where, *more, out=out)
+        return self._read(out)
+
+    def _branch(self, base: str, target: str) -> str:
+        head = f"{base}-{target.replace(':', '-')}"
+        known = self._git("branch", "--list", head)
+        if not known:
+            self._git("switch", "-q", "-c", head, base)
+            self._write(target)
+            self._commit(f"{target} takes over")
+        return head
+
+    def _write(self, target: str) -> None:
+        module, _, name = target.partition(":")
+        text = f'"""The judge in office."""\n\nfrom zoo.{module} import {name} as grade\n\n__all__ = ["grade"]\n'
+        (self.root / "judge.py").write_text(text, "utf-8")
+
+    def _read(self, out: str) -> Seen:
+        return seen(json.loads((self.out / out / "result.json").read_text("utf-8")))
+
+    def _gate(self, *arguments: str, out: str) -> int:
+        silent = io.StringIO()
+        where = ["-C", str(self.root), "--out", str(self.out / out), "--no-cache", "--quiet"]
+        with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
+            return int(main([*arguments, *where]))
+
+    def _commit(self, message: str) -> None:
+        self._git("add", "-A")
+        self._git("commit", "-q", "--allow-empty", "-m", message)
+
+    def _git(self, *arguments: str) -> str:
+        who = ["-c", "user.name=Keeper", "-c", "user.email=keeper@example.com", "-c", "commit.gpgsign=false"]
+        env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+        done = subprocess.run(
+            ["git", *who, *arguments], cwd=self.root, check=True, capture_output=True, text=True, env=env
+        )
+        return done.stdout.strip()
