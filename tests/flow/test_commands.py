@@ -339,3 +339,10 @@ def test_mutators_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) -> Non
     listed = capsys.readouterr().out
     assert "truncate_half" in listed
     assert listed.count("\n") > 50
+
+
+def test_results_and_cache_stay_out_of_the_working_tree(repo: Repository) -> None:
+    repo.commit({"rubric.md": "strict again\n"})
+    assert main(["check", "--base", "main", "--head", "HEAD", "-C", str(repo.root), "--quiet"]) == 0
+    assert (repo.root / ".grader-gate-out" / "result.json").exists()
+    assert repo.git("status", "--porcelain") == ""

@@ -12,9 +12,16 @@ from grader_gate.result import Result
 RESULT_FILE = "result.json"
 
 
+def make_folder(out: Path) -> None:
+    """Make the folder of results. A new one tells git to leave it alone: results are no part of the working tree."""
+    if not out.exists():
+        out.mkdir(parents=True)
+        (out / ".gitignore").write_text("*\n", "utf-8")
+
+
 def write_reports(result: Result, out: Path) -> None:
     """Write ``result.json`` first, then what is rendered from it: comment, page and JUnit report."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for name, text in _files(result):
         replace_file(out / name, text)
 

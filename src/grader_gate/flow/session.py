@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader_gate.audits.gradebook import Gradebook
 from grader_gate.config import Budget as BudgetCaps
+from grader_gate.flow.outputs import make_folder
 from grader_gate.graders.base import Grader
 from grader_gate.model import LedgerRow, PlannedGrade, Side
 from grader_gate.result import Cost
@@ -115,7 +116,7 @@ def caps(policy: BudgetCaps, max_calls: int | None) -> Budget:
 def open_ledger(out: Path, pair: Mapping[str, str], redact: Callable[[str], str]) -> Ledger:
     """The ledger of this pair of revisions in ``out``: an interrupted run of the same pair is resumed; the ledger of
     another pair is moved aside, for its confirmations are evidence of that pair only."""
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     path, note = out / "ledger.jsonl", out / "run.json"
     text = json.dumps(dict(pair), sort_keys=True, indent=1) + "\n"
     before = note.read_text("utf-8") if note.exists() else None
