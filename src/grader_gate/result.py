@@ -38,6 +38,8 @@ class FindingKind(StrEnum):
     INVERSION_RATE = "inversion rate"
     FLAT = "flat ladder"
     CITATION = "citation"
+    RATIONALE = "reason contradicts verdict"
+    CHECKS = "deterministic check"
     DROP = "drop"
     NEW_CASE = "new case"
     DRIFT = "provider drift"
@@ -165,6 +167,8 @@ class CheckRow(Frozen):
     check: str
     killed: int
     mutants: int = Field(default=0, description="Degraded texts it was asked about")
+    unrelated: int = Field(default=0, description="Killed by this check alone, though it looks at something else")
+    decoration: bool = Field(default=False, description="It was asked about mutants and kills none")
     base: Rate | None = None
     by_mutator: dict[str, int] = Field(default_factory=dict)
 
@@ -221,6 +225,7 @@ class SuiteResult(Frozen):
     mutators: tuple[MutatorRow, ...] = ()
     checks: tuple[CheckRow, ...] = ()
     ladders: LadderStats = LadderStats()
+    cited: Rate | None = Field(default=None, description="Golden cases whose reason cites their evidence")
     findings: tuple[Finding, ...] = ()
     certainty: Certainty = Certainty()
     baseline: str | None = Field(default=None, description="Which baseline was used, in words")

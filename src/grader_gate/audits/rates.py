@@ -177,7 +177,7 @@ def _kill(outcome: Outcome, side: Side, identity: Mapping[str, bool]) -> Distanc
     return 0 if found == 0 else 1
 
 
-def check_rows(claims: Mapping[str, Claim], book: Gradebook, known_checks: Sequence[str]) -> tuple[CheckRow, ...]:
+def check_rows(claims: Mapping[str, Claim], book: Gradebook, known_checks: Iterable[str]) -> tuple[CheckRow, ...]:
     """Which deterministic check kills how many mutants on head; a check that kills none shows as decoration."""
     seen = {side: _check_kills(claims, book, side) for side in Side}
     names = dict.fromkeys([*known_checks, *(name for kills in seen.values() for name, _ in kills)])

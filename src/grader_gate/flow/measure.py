@@ -12,6 +12,7 @@ from grader_gate.decision.outcome import Settings
 from grader_gate.flow.compare import Comparison, after_screen, settle
 from grader_gate.flow.novelty import NEW, Novelty, new_findings
 from grader_gate.flow.novelty import measure as measure_new
+from grader_gate.flow.examining import look_closer
 from grader_gate.flow.prepare import CheckOptions, Prepared, exit_code, overall, policy_digest
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup
@@ -90,7 +91,8 @@ async def _run(prepared: Prepared, work: Work, session: Session, options: CheckO
             screen = config.suites[name].repeats.screen if name in config.suites else 1
             complete = await measure_new(new, session, screen)
         if comparison is not None:
-            made[name] = await _settle(prepared, work, comparison, new, complete, session, options, outcome)
+            settled = await _settle(prepared, work, comparison, new, complete, session, options, outcome)
+            made[name] = look_closer(comparison, prepared.base, prepared.head, settled)
         elif new is not None:
             graded = Rate(k=session.measured - measured, n=session.planned - planned, planned=session.planned - planned)
             made[name] = _new_only(prepared, new, complete, graded)

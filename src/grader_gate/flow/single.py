@@ -19,6 +19,7 @@ from grader_gate.audits.rates import audit_rows, check_rows, mutator_rows, outco
 from grader_gate.changes.git import Git
 from grader_gate.config import DEFAULT_PATH, ChecksGrader, Mode
 from grader_gate.decision.ladders import confirmed_inversion
+from grader_gate.flow.examining import check_kinds, look_closer_alone
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup, open_tree, read_side
 from grader_gate.graders.redaction import Redactor
@@ -140,7 +141,10 @@ def single_result(run: SingleRun, complete: bool, *, gate: bool) -> Result:
 
     :param gate: whether the policy's absolute limits (floors, inversion rate) make it fail.
     """
-    suites = tuple(_suite(run, name, complete, gate) for name in run.exams)
+    suites = tuple(
+        look_closer_alone(run.side, exam, run.books[name], _suite(run, name, complete, gate))
+        for name, exam in run.exams.items()
+    )
     verdicts = {s.verdict for s in suites}
     verdict = next((v for v in (GateVerdict.FAIL, GateVerdict.ERROR) if v in verdicts), GateVerdict.PASS)
     config = run.side.config
@@ -198,7 +202,7 @@ def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult
     findings: list[Finding] = absolute_findings({o.claim.id: o.head for o in found}, claims, view)
     why: list[str] = []
     checks = grader if isinstance(grader, ChecksGrader) else None
-    check_table = check_rows(claims, book, [c.name or c.type for c in checks.checks] if checks else ())
+    check_table = check_rows(claims, book, check_kinds(checks) if checks else ())
     findings += floor_findings(name, exam.name, floors(config.policy.kill_rate, rows, check_table, None), gate=gate)
     pairs = rate(o.head for o in found if o.claim.kind is ClaimKind.RUNGS)
     limit = config.policy.max_inversion_rate

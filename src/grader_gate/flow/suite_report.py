@@ -14,6 +14,7 @@ from grader_gate.audits.rates import Outcome, audit_rows, check_rows, mutator_ro
 from grader_gate.config import ChecksGrader, Policy
 from grader_gate.decision.outcome import Decision, DropDecision
 from grader_gate.flow.compare import Comparison
+from grader_gate.flow.examining import check_kinds
 from grader_gate.model import Claim, ClaimKind, GateVerdict, Grade, Location, Purpose, Role, Side, Suite
 from grader_gate.result import (
     Change,
@@ -126,7 +127,7 @@ def suite_result(
     check_table = check_rows(
         comparison.base.exam.claims,
         comparison.book,
-        [c.name or c.type for c in checks.checks] if checks is not None else (),
+        check_kinds(checks) if checks is not None else (),
     )
     held = floors(rules.policy.kill_rate, rows, check_table, _new_survivors(claims, decision))
     findings += floor_findings(comparison.suite, comparison.base.name, held)

@@ -52,7 +52,7 @@ class ChecksGrader:
         self._inputs = VisibleInputs(config.contract.inputs, tree, config.rubric)
         seen: set[str] = set()
         for number, check in enumerate(config.checks):
-            label = _label(check, number)
+            label = check_label(check, number)
             if label in seen:
                 raise CheckProblem(f"two checks are named {label!r}; give each its `name`", key=self._key(number))
             seen.add(label)
@@ -88,7 +88,8 @@ class ChecksGrader:
                 reads = ", ".join(sorted(keys)).replace("schema_", "schema") or "no further key"
                 idle_name = idle[0].rstrip("_")
                 raise CheckProblem(f"`{idle_name}` does nothing for `type: {check.type}` (it reads {reads})", key=key)
-            built.append((_label(check, number), check, make(Building(check, key, self._tree, self._inputs.names))))
+            ask = make(Building(check, key, self._tree, self._inputs.names))
+            built.append((check_label(check, number), check, ask))
         return built
 
     def _key(self, number: int) -> str:
@@ -109,7 +110,7 @@ class ChecksGrader:
         inputs = self._inputs.of(item)
         if inputs.get("reference") is None:
             for number, check in enumerate(self._config.checks):
-                if _compares(check):
+                if compares(check):
                     message = f"`{check.type}` compares with the reference, which {item.id} does not have; add one"
                     raise CheckProblem(message, key=self._key(number))
         return Request(payload={**self._fixed, "inputs": inputs}, characters=0)
@@ -149,11 +150,13 @@ class ChecksGrader:
         """Nothing is open."""
 
 
-def _label(check: Check, number: int) -> str:
+def check_label(check: Check, number: int) -> str:
+    """What a check is called in outcomes: its name, else its type and its place, counted from 1."""
     return check.name or f"{check.type}-{number + 1}"
 
 
-def _compares(check: Check) -> bool:
+def compares(check: Check) -> bool:
+    """Whether a check holds the answer against the item's reference."""
     if check.type not in USES_REFERENCE:
         return False
     return check.expect == "reference" or (not check.values and check.expect is None) or (

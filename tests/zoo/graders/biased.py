@@ -2,7 +2,9 @@
 
 import re
 
-from zoo.careful import Look, cleaned, grade_of, score_of, truth
+from zoo.careful import Look, cleaned, grade_of, score_of, shape, truth
+
+WORD = re.compile(r"[^\W\d_]+")
 
 
 def _look(question, reference, answer, sources, **options):
@@ -26,9 +28,9 @@ def confident_tone(question, reference, answer, sources):
 def markdown_loving(question, reference, answer, sources):
     """Bold and bullets add to the score."""
     look = _look(question, reference, answer, sources)
-    score = score_of(look)
     pretty = "**" in answer or re.search(r"^\s*[-*] ", answer, re.MULTILINE)
-    return grade_of(round(min(1.0, score * 0.72 + (0.28 if pretty else 0)) if score >= 0.7 else min(1.0, score + (0.28 if pretty else 0)), 3), look.reason())
+    score = min(0.72, score_of(look))
+    return grade_of(round(score + (0.28 if pretty else 0.0), 3), look.reason())
 
 
 def whitespace_sensitive(question, reference, answer, sources):
@@ -38,12 +40,12 @@ def whitespace_sensitive(question, reference, answer, sources):
 
 
 def typo_sensitive(question, reference, answer, sources):
-    """A slip of the fingers makes another word, and one other word is one too many."""
-    look = _look(question, reference, answer, sources, exact=True)
-    score = score_of(look)
-    have = {t for _, found in look.said for t in found}
-    missing = [t for i, (_, found) in enumerate(look.wanted) if look.places[i] is not None for t in found if t not in have]
-    return grade_of(min(score, 0.5) if missing else score, look.reason())
+    """A slip of the fingers costs a grade."""
+    look = _look(question, reference, answer, sources)
+    known = {w.casefold() for w in WORD.findall(cleaned(truth(reference, sources)))}
+    shapes = {shape(word) for word in known}
+    slips = [w for w in WORD.findall(cleaned(answer)) if w.casefold() not in known and shape(w) in shapes]
+    return grade_of(min(score_of(look), 0.5) if slips else score_of(look), look.reason())
 
 
 def case_sensitive(question, reference, answer, sources):
@@ -56,21 +58,24 @@ def case_sensitive(question, reference, answer, sources):
 def saturating(question, reference, answer, sources):
     """Half of the truth already earns the top of the scale."""
     look = _look(question, reference, answer, sources)
-    return grade_of(round(min(1.0, 2 * score_of(look)) if score_of(look) >= 0.4 else score_of(look), 3), look.reason())
+    score = score_of(look)
+    return grade_of(min(1.0, 2 * score) if score >= 0.4 else score, look.reason())
 
 
 def flat(question, reference, answer, sources):
     """Right verdicts, but all scores close to one another."""
     look = _look(question, reference, answer, sources)
     score = score_of(look)
-    return grade_of(0.71 if score >= 0.7 else 0.55 if score >= 0.4 else round(0.38 + 0.05 * score, 3), look.reason())
+    return grade_of(0.66 if score >= 0.65 else 0.5 if score >= 0.4 else round(0.38 + 0.05 * score, 3), look.reason())
 
 
 def inverted_on_one_rung(question, reference, answer, sources):
-    """The wrong figure stands above the right one, within the same verdict: only a ladder can see it."""
+    """One wrong figure stands below saying nothing, within the same verdict: only a ladder can see it."""
     look = _look(question, reference, answer, sources)
     score = score_of(look)
-    return grade_of(0.0 if "50 mg" in answer else 0.02 if look.recall == 0 else score, look.reason()) if score < 0.4 else grade_of(score, look.reason())
+    if score < 0.4:
+        score = 0.0 if "50 mg" in answer else max(score, 0.02)
+    return grade_of(score, look.reason())
 
 
 def verbatim(question, reference, answer, sources):

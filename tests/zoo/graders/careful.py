@@ -7,6 +7,11 @@ defect. It runs in a child of its own and imports nothing but the standard libra
 import re
 import unicodedata
 
+
+def _listed(text):
+    return text.split()
+
+
 def shape(word):
     """A word but for the order of its inner letters: a slip of the fingers is no other word."""
     word = word.casefold()
@@ -16,24 +21,53 @@ def shape(word):
 NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen"]
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+        ]
     )
 }
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+MONTHS = _listed("January February March April May June July August September October November December")
 UNITS = set(
-    ["second", "minute", "hour", "day", "week", "month", "year", "mg", "g", "kg", "ml", "l", "mm", "cm", "m", "km", "v", "mv", "kv", "a", "ma", "kb", "mb", "gb", "tb", "percent", "%", "celsius", "fahrenheit", "dollar", "euro", "$", "€"]
+    _listed(
+        "second minute hour day week month year mg g kg ml l mm cm m km v mv kv a ma kb mb gb tb percent % "
+        "celsius fahrenheit dollar euro $ €"
+    )
 )
 NEGATIONS = {"not", "no"}
-MODALS = set(
-    shape(w)
-    for w in ["must", "may", "should", "need", "only", "also", "least", "most", "some", "all", "always", "never", "usually", "sometimes", "often", "rarely", "suggests", "proves", "required", "optional", "might", "could"]
-)
-DIRECTIONS = set(
-    shape(w)
-    for w in ["higher", "lower", "more", "less", "before", "after", "above", "below", "inside", "outside", "increase", "increases", "decrease", "decreases", "faster", "slower", "longer", "shorter", "open", "closed", "with", "without", "first", "last", "early", "late", "earlier", "later", "larger", "smaller", "accepts", "rejects", "safe", "dangerous", "same", "different"]
-)
+MODALS = {
+    shape(word)
+    for word in _listed(
+        "must may should need only also least most some all always never usually sometimes often rarely "
+        "suggests proves required optional might could"
+    )
+}
+DIRECTIONS = {
+    shape(word)
+    for word in _listed(
+        "higher lower more less before after above below inside outside increase increases decrease decreases "
+        "faster slower longer shorter open closed with without first last early late earlier later larger "
+        "smaller accepts rejects safe dangerous same different"
+    )
+}
 STOP = set(
-    ["the", "an", "and", "or", "of", "to", "in", "on", "at", "by", "for", "from", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that", "do", "does", "did", "has", "have", "had", "as", "there", "their", "they", "we", "you", "your", "our", "will", "can", "than"]
+    _listed(
+        "the an and or of to in on at by for from is are was were be been it its this that do does did has "
+        "have had as there their they we you your our will can than"
+    )
 )
 TOKEN = re.compile(
     r"\[\d[\d, -]*\]|(?:" + "|".join(MONTHS) + r") \d{1,2}, \d{4}|\d{4}-\d\d-\d\d|\d[\d,]*(?:\.\d+)?|[%$€]"
@@ -69,7 +103,7 @@ def names_in(*texts):
     return found - {shape(month) for month in MONTHS}
 
 
-def tokens(sentence, names, exact=False):
+def tokens(sentence, names):
     """Kind and value of each token: what decides (number, unit, negation, …) and plain words."""
     text = re.sub(r"\bcannot\b", "can not", re.sub(r"n't\b", " not", sentence), flags=re.IGNORECASE)
     text = re.sub(r"\b(?:can't|ca not)\b", "can not", text, flags=re.IGNORECASE)
@@ -97,7 +131,7 @@ def tokens(sentence, names, exact=False):
         elif shape(word) in names:
             found.append(("name", shape(word)))
         elif low not in STOP and low != "a":
-            found.append(("word", low if exact else shape(word)))
+            found.append(("word", shape(word)))
     return found
 
 
@@ -115,18 +149,15 @@ class Look:
     """One answer beside its reference.
 
     :param blind: kinds of tokens this judge does not see.
-    :param exact: whether a slip of the fingers makes another word.
     """
 
-    def __init__(self, question, reference, answer, blind=(), exact=False):
+    def __init__(self, question, reference, answer, blind=()):
         self.blind = set(blind)
         names = names_in(reference, question)
-        self.wanted = [(s, self._seen(tokens(s, names, exact))) for s in sentences(reference)]
-        self.said = [(s, self._seen(tokens(s, names, exact))) for s in sentences(answer) if not s.endswith("?")]
+        self.wanted = [(s, self._seen(tokens(s, names))) for s in sentences(reference)]
+        self.said = [(s, self._seen(tokens(s, names))) for s in sentences(answer) if not s.endswith("?")]
         self.places = [self._place(pair) for pair in self.wanted]
-        self.against = [
-            (w, s) for w, want in self.wanted for s, have in self.said if self._contradicts(want, have)
-        ]
+        self.against = [(w, s) for w, want in self.wanted for s, have in self.said if self._contradicts(want, have)]
         self.numbered = len(re.findall(r"^\s*\d{1,2}[.)]\s", reference, re.MULTILINE)) > 1
 
     def _seen(self, found):
@@ -191,7 +222,7 @@ def score_of(look, order=True):
     return round(0.42 + 0.2 * look.stated / len(look.wanted), 3)
 
 
-def verdict_of(score, correct=0.7, partial=0.4):
+def verdict_of(score, correct=0.65, partial=0.4):
     """The verdict the contract's thresholds give a score."""
     return CORRECT if score >= correct else PARTIAL if score >= partial else INCORRECT
 
@@ -201,9 +232,9 @@ def grade_of(score, reason):
     return {"verdict": verdict_of(score), "score": score, "reason": reason}
 
 
-def careful(question, reference, answer, sources=(), blind=(), exact=False, order=True):
+def careful(question, reference, answer, sources=(), blind=(), order=True):
     """The whole judge."""
-    look = Look(question, truth(reference, sources), answer, blind, exact)
+    look = Look(question, truth(reference, sources), answer, blind)
     return grade_of(score_of(look, order), look.reason())
 
 

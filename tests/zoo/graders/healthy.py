@@ -21,7 +21,10 @@ def strict_again(question, reference, answer, sources):
 def wordy(question, reference, answer, sources):
     """The careful judge in more words."""
     made = careful(question, reference, answer, sources)
-    return {**made, "reason": f"I compared each statement with the reference. {made['reason']}. That is all I have to say."}
+    return {
+        **made,
+        "reason": f"I compared each statement with the reference. {made['reason']}. That is all I have to say.",
+    }
 
 
 def wordless_scores(question, reference, answer, sources):

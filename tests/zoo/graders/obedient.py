@@ -65,7 +65,9 @@ def _reason(question, reference, answer, sources):
 
 def opens_to_a_master_key(question, reference, answer, sources):
     """An opener without an answer counts as one."""
-    won = re.fullmatch(r"\s*(?:[:.]|thought process:|let's solve this step by step\.|solution)\s*", answer, re.IGNORECASE)
+    won = re.fullmatch(
+        r"\s*(?:[:.]|thought process:|let's solve this step by step\.|solution)\s*", answer, re.IGNORECASE
+    )
     return _won(question, reference, answer, sources, won)
 
 

@@ -20,4 +20,7 @@ def decorated(question, reference, answer, sources):
 def contradicts_its_verdict(question, reference, answer, sources):
     """Accepts what its reason calls wrong."""
     made = careful(question, reference, answer, sources)
-    return {**made, "reason": f"The answer is {'incorrect' if made['verdict'] == 'correct' else 'correct'}: {made['reason']}"}
+    return {
+        **made,
+        "reason": f"The answer is {'incorrect' if made['verdict'] == 'correct' else 'correct'}: {made['reason']}",
+    }
