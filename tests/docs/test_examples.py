@@ -70,8 +70,8 @@ def test_prompts_can_be_rendered(block):
     assert "None" not in message["content"]
 
 
-def test_the_readme_quotes_what_the_demo_writes(tmp_path):
-    """The figures and the case in the README are those of `make demo`."""
+def test_pages_quote_what_the_demo_writes(tmp_path):
+    """The figures and the case in the README and in the page on reports are those of `make demo`."""
     subprocess.run(
         [sys.executable, ROOT / "examples" / "demo.py", "--dir", tmp_path / "demo"], check=True, capture_output=True
     )
@@ -81,6 +81,12 @@ def test_the_readme_quotes_what_the_demo_writes(tmp_path):
     quoted = [line[2:] for line in excerpt.split("\n\n")[0].splitlines()[1:] if line not in (">", "")]
     assert len(quoted) == 9
     assert [line for line in quoted if line not in comment] == []
+    report = (ROOT / "docs" / "reading-the-report.md").read_text("utf-8")
+    table = [line for line in report.splitlines() if line.startswith("|") and "graded" in line]
+    assert len(table) == 3
+    assert [line for line in table if line not in comment] == []
+    (said,) = re.findall(r"^case damaged-wrong-days: .*$", report, re.MULTILINE)
+    assert any(line.startswith(f"- {said} (") for line in comment)
 
 
 def test_times_and_ways_are_in_the_readme():
