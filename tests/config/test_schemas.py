@@ -28,7 +28,7 @@ def accepts(name: str, value) -> bool:
     return Draft202012Validator(SCHEMAS[name]).is_valid(value)
 
 
-@pytest.mark.parametrize("name", ["config", "cases", "ladders", "ledger", "result", "baseline"])
+@pytest.mark.parametrize("name", ["config", "cases", "ladders", "ledger", "result", "calibration", "baseline"])
 def test_each_is_a_schema_an_editor_can_show(name):
     schema = SCHEMAS[name]
     Draft202012Validator.check_schema(schema)

@@ -217,7 +217,11 @@ def _people(rows: Sequence[Judged]) -> People:
     two = None
     if len(raters) == 2:
         both = [(row.case.labels[raters[0]], row.case.labels[raters[1]]) for row in several]
-        two = confusion([a for a, _ in both], [b for _, b in both], ORDER)
+        table = confusion([a for a, _ in both], [b for _, b in both], ORDER)
+        # Which of the two comes first must not show, not even in the last digit.
+        two = min(table, [list(column) for column in zip(*table, strict=True)])
+    # Units have no order; a fixed one keeps sums of floats equal to the last digit.
+    several = sorted(several, key=lambda row: (sorted(label.rank for label in row.labels), row.said))
     units: list[list[float | None]] = [[float(label.rank) for label in row.labels] for row in several]
     joined = [
         [*unit, None if row.said.verdict is None else float(row.said.verdict.rank)]
