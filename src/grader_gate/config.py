@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from grader_gate.model import Frozen, GradeVerdict, Role
+from grader_gate.model import PAIR_INPUTS, Frozen, GradeVerdict, Preference, Role
 
 DEFAULT_PATH = ".grader-gate.yml"
 ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -15,7 +15,7 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 Name = Annotated[str, Field(pattern=NAME)]
 Share = Annotated[float, Field(ge=0, le=1)]
-InputName = Literal["question", "reference", "rubric", "answer", "sources"]
+InputName = Literal["question", "reference", "rubric", "answer", "sources", "answer_a", "answer_b"]
 
 
 class Mode(StrEnum):
@@ -70,6 +70,7 @@ class Contract(Frozen):
     """The grader's card: what it judges, what it may see, what its mistakes cost, and what it may decide."""
 
     property: str = Field(default="correctness", description="What it judges, in a word or two")
+    compares: bool = Field(default=False, description="Is shown `answer_a` and `answer_b` and says `a`, `b` or `tie`")
     inputs: tuple[InputName, ...] = Field(default=("question", "reference", "rubric", "answer"), min_length=1)
     scale: Scale | None = Field(default=None, description="Absent: the grader gives verdicts only")
     abstains: bool = Field(default=False, description="May answer 'insufficient context' instead of a verdict")
@@ -82,14 +83,33 @@ class Contract(Frozen):
     failure_modes: tuple[str, ...] = ()
     served_model: str | None = Field(default=None, description="Pinned model version the provider must report")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _pair_by_default(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("compares") is True and "inputs" not in data:
+            return {**data, "inputs": ("question", "reference", "rubric", *PAIR_INPUTS)}
+        return data
+
     @field_validator("inputs")
     @classmethod
     def _answer_is_seen(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if "answer" not in value:
+        if not {"answer", *PAIR_INPUTS} & set(value):
             raise ValueError("a grader must see the `answer`: add it to `inputs`")
         if len(set(value)) != len(value):
             raise ValueError("an input is named twice")
         return value
+
+    @model_validator(mode="after")
+    def _one_or_two_answers(self) -> Contract:
+        pair = [name for name in PAIR_INPUTS if name in self.inputs]
+        if self.compares:
+            if len(pair) < 2 or "answer" in self.inputs:
+                raise ValueError("a grader that compares sees `answer_a` and `answer_b`, not `answer`: mend `inputs`")
+            if self.scale is not None:
+                raise ValueError("a grader that compares says `a`, `b` or `tie`: it has no `scale`")
+        elif pair:
+            raise ValueError(f"`{pair[0]}` is for graders that compare: set `compares: true`, or see the `answer`")
+        return self
 
     def role_for(self, tags: tuple[str, ...] | list[str]) -> Role:
         """The role on a case with these tags: the last matching slice wins."""
@@ -139,6 +159,10 @@ class Output(Frozen):
         description="The grader's own words for verdicts, compared without case",
     )
     abstain_words: tuple[str, ...] = ("insufficient context", "cannot judge", "abstain")
+    preferences: dict[str, Preference] = Field(
+        default_factory=lambda: {p.value: p for p in Preference},
+        description="The words of a grader that compares, e.g. `Output (a): a`; in place of `verdicts`",
+    )
 
     @model_validator(mode="after")
     def _something_to_read(self) -> Output:
@@ -182,11 +206,32 @@ class PythonGrader(GraderBase):
     workers: int = Field(default=2, ge=1, le=64)
 
 
+class Fixtures(Frozen):
+    """The environment of a program that executes answers: made, reset, queried and cleaned up around every call.
+
+    Each is one command (a program and its arguments, no shell), run in the grader's folder with the variable
+    ``FIXTURE_DIR``; one that fails makes the grade unmeasured.
+    """
+
+    setup: tuple[str, ...] = Field(default=(), description="Makes the environment, before each call")
+    reset: tuple[str, ...] = Field(default=(), description="Brings it to the state every call starts from")
+    query: tuple[str, ...] = Field(
+        min_length=1, description="Prints the state that counts, one fact a line; the same state, the same text"
+    )
+    cleanup: tuple[str, ...] = Field(default=(), description="Removes the environment; verified by another query")
+    dirty: tuple[str, ...] = Field(
+        default=(), description="Leaves what an earlier run would have left: a wrong answer must still not pass"
+    )
+    fresh_dir: bool = Field(default=True, description="A new empty `FIXTURE_DIR` per call; else one for all, in turn")
+    timeout_s: float = Field(default=30, gt=0, le=3600, description="Of each of these commands")
+
+
 class CommandGrader(GraderBase):
     """A program: one JSON object of visible inputs on standard input, one JSON grade on standard output."""
 
     kind: Literal["command"]
     command: tuple[str, ...] = Field(min_length=1)
+    fixtures: Fixtures | None = Field(default=None, description="For programs that execute the answer")
     sources: tuple[str, ...] = ()
     lock: str | None = None
     env: tuple[Annotated[str, Field(pattern=ENV_NAME)], ...] = ()
@@ -296,6 +341,17 @@ class Mutators(Frozen):
     modules: tuple[str, ...] = Field(default=(), description="Project-local mutators, `module:function`")
 
 
+class Pairs(Frozen):
+    """Which pairs a grader that compares is shown; each is graded in both orders, two calls.
+
+    ``adjacent``: on a ladder, all rungs of adjacent levels. ``sampled``: of each ladder ``per_case`` pairs of any two
+    levels. Of golden answers to one question, the reference among them, ``per_case`` pairs are sampled either way.
+    """
+
+    design: Literal["adjacent", "sampled"] = "adjacent"
+    per_case: int = Field(default=4, ge=1, le=1000, description="Most sampled pairs of one question or ladder")
+
+
 class SuiteConfig(Frozen):
     """What is graded by which grader."""
 
@@ -304,7 +360,11 @@ class SuiteConfig(Frozen):
     ladders: tuple[str, ...] = ()
     mutators: Mutators = Mutators()
     repeats: Repeats = Repeats()
+    pairs: Pairs = Pairs()
     second_family: Name | None = Field(default=None, description="A second grader to compare sensitivity with")
+    generator_family: str | None = Field(
+        default=None, description="Model family that wrote the answers, where the cases' metadata does not say"
+    )
 
     @field_validator("cases", "ladders", mode="before")
     @classmethod
@@ -360,6 +420,9 @@ class Policy(Frozen):
     min_spread: Share = 0.3
     controls: Literal["block", "warn"] = "block"
     new_cases: Literal["warn", "must_pass"] = "warn"
+    second_family: Literal["on_request", "always"] = Field(
+        default="on_request", description="Whether `check` grades with the suites' second family as well"
+    )
     head_code: Literal["run", "never"] = "run"
     acceptable_error: Share = Field(default=0.1, description="Calibration: highest tolerable error rate")
     waivers: tuple[Waiver, ...] = ()
@@ -410,7 +473,15 @@ class Config(Frozen):
                 known(f"suites.{suite_name}: grader", suite.second_family, list(self.graders))
             if not suite.cases and not suite.ladders:
                 raise ValueError(f"suites.{suite_name}: name `cases` or `ladders` to grade")
+            first, second = self.graders[suite.grader], self.graders[suite.second_family or suite.grader]
+            if first.contract.compares != second.contract.compares:
+                raise ValueError(
+                    f"suites.{suite_name}.second_family: one of {suite.grader!r} and {suite.second_family!r} compares "
+                    "two answers and the other does not; both must be asked the same"
+                )
         for grader_name, grader in self.graders.items():
+            if isinstance(grader, ChecksGrader) and grader.contract.compares:
+                raise ValueError(f"graders.{grader_name}: checks look at one answer; they cannot have `compares: true`")
             if isinstance(grader, ChatGrader | HttpGrader):
                 known(f"graders.{grader_name}: provider", grader.provider, list(self.providers))
         return self

@@ -41,6 +41,22 @@ class GradeVerdict(StrEnum):
 _RANKS = {GradeVerdict.INCORRECT: 0, GradeVerdict.PARTIAL: 1, GradeVerdict.CORRECT: 2}
 
 
+class Preference(StrEnum):
+    """What a grader that compares says of two answers: the better one, or that neither is."""
+
+    A = "a"
+    B = "b"
+    TIE = "tie"
+
+    @property
+    def swapped(self) -> Preference:
+        """The same say where the two answers have changed places."""
+        return _SWAPPED[self]
+
+
+_SWAPPED = {Preference.A: Preference.B, Preference.B: Preference.A, Preference.TIE: Preference.TIE}
+
+
 class GateVerdict(StrEnum):
     """What the gate says of a pull request or of one suite."""
 
@@ -110,10 +126,28 @@ class CheckOutcome(Frozen):
     detail: str = ""
 
 
+class Environment(Frozen):
+    """What the fixtures of a grader that executes saw around one call; digests of the query's output.
+
+    ``planned`` are effects the grader reports that the environment does not show, ``committed`` those that it shows.
+    """
+
+    pristine: str = Field(description="State every call must start from")
+    before: str = Field(description="State after setup and reset of this call")
+    after: str = Field(description="State after the grader ended")
+    planned: tuple[str, ...] = ()
+    committed: tuple[str, ...] = ()
+    unreported: tuple[str, ...] = Field(default=(), description="Changes the grader did not report")
+    dirtied: bool = Field(default=False, description="Whether the environment was dirtied on purpose")
+    cleaned: bool = Field(default=False, description="Whether the clean-up was verified")
+
+
 class Grade(Frozen):
-    """The outcome of one graded call. Exactly one of ``error``, ``abstained`` or a verdict holds."""
+    """The outcome of one graded call. Exactly one of ``error``, ``abstained`` or a verdict holds; a grader that
+    compares has a ``preference`` for a verdict."""
 
     verdict: GradeVerdict | None = None
+    preference: Preference | None = None
     score: float | None = None
     reason: str = ""
     abstained: bool = False
@@ -125,6 +159,7 @@ class Grade(Frozen):
     usage: Usage = Usage()
     latency_s: float = 0.0
     served_model: str | None = None
+    environment: Environment | None = None
 
     @property
     def unmeasured(self) -> bool:
@@ -242,7 +277,10 @@ class Ladder(Frozen):
         )
 
 
-INPUT_NAMES = ("question", "reference", "rubric", "answer", "sources")
+PAIR_INPUTS = ("answer_a", "answer_b")
+"""What a grader that compares is shown instead of the ``answer``."""
+
+INPUT_NAMES = ("question", "reference", "rubric", "answer", "sources", *PAIR_INPUTS)
 """Every input a contract may make visible. Expected verdicts, labels, tags and identities are not among them."""
 
 
@@ -250,9 +288,11 @@ INPUT_NAMES = ("question", "reference", "rubric", "answer", "sources")
 class Item:
     """One thing to be graded.
 
-    :ivar id: readable and unique in its suite: ``golden/CASE``, ``mutant/CASE/MUTATOR[/N]``, ``rung/LADDER/N``.
+    :ivar id: readable and unique in its suite: ``golden/CASE``, ``mutant/CASE/MUTATOR[/N]``, ``rung/LADDER/N``; of a
+        pair the id of its claim and which order it is, ``…/1`` or ``…/2``.
     :ivar inputs: values of :data:`INPUT_NAMES`; plain JSON values. A grader is shown only what its contract names.
     :ivar rubric_path: file the rubric was read from, if any: it is read anew on the side that grades.
+    :ivar dirty: graded in an environment that was dirtied on purpose (graders with ``fixtures``).
     """
 
     id: str
@@ -260,6 +300,7 @@ class Item:
     case_id: str
     rubric_path: str | None = None
     location: Location | None = None
+    dirty: bool = False
 
 
 class ClaimKind(StrEnum):
@@ -277,10 +318,12 @@ class Claim:
     """What a run upholds or breaks.
 
     :ivar items: ids of the items it needs. golden: (item,). mutant: (mutant,). control: (changed, identity), for
-        ``identity`` itself (item,). attack: (attacked, bare). rungs: (lower, higher).
+        ``identity`` itself (item,). attack: (attacked, bare). rungs: (lower, higher). Of a grader that compares:
+        (one order, the other), for attacks (attacked in both orders, bare in both orders).
     :ivar expected: the verdict a golden case must get; for a mutant the best verdict a fair grader may still give.
     :ivar mutator: name of the mutator that made the text, for mutants, controls and attacks.
     :ivar gating: False where the slice's role is ``screen`` or the case is on the gray list.
+    :ivar better: for a grader that compares, where in each item the better (for controls the unchanged) answer stands.
     """
 
     id: str
@@ -293,6 +336,7 @@ class Claim:
     property: str | None = None
     gating: bool = True
     location: Location | None = None
+    better: tuple[Preference, ...] = ()
 
 
 class GradedFacts(Frozen):
@@ -300,6 +344,7 @@ class GradedFacts(Frozen):
 
     expected: GradeVerdict | None = None
     level: float | None = Field(default=None, description="Level of a rung on its ladder")
+    better: Preference | None = Field(default=None, description="Where the better answer of a pair stands")
     tags: tuple[str, ...] = ()
 
 

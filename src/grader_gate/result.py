@@ -45,6 +45,9 @@ class FindingKind(StrEnum):
     DRIFT = "provider drift"
     UNSTABLE = "unstable"
     BROKEN_PROMISE = "broken promise"
+    POSITION = "position bias"
+    MONOCULTURE = "monoculture"
+    DISAGREEMENT = "second family disagrees"
     UNMEASURED = "unmeasured"
     STANDING = "standing debt"
 
@@ -194,6 +197,11 @@ class LadderStats(Frozen):
     unstable: int = 0
     cited: Rate | None = Field(default=None, description="Rungs whose evidence the reason cites")
     coverage: Rate | None = Field(default=None, description="Golden questions that have a ladder")
+    consistency: Rate | None = Field(
+        default=None, description="Graders that compare: pairs told alike in both orders, on head"
+    )
+    consistency_base: Rate | None = Field(default=None, description="The same on base")
+    consistency_interval: tuple[float, float] | None = Field(default=None, description="Wilson 95 % of head")
 
 
 class Certainty(Frozen):
@@ -206,6 +214,51 @@ class Certainty(Frozen):
     flips: int = 0
     reruns: int = Field(default=0, description="Calls spent on confirmation")
     confirmable: bool = Field(default=True, description="False where grades cannot be repeated")
+
+
+class ReviewItem(Frozen):
+    """Something a person should look at: the grader declined to judge it."""
+
+    item: str
+    case: str = Field(description="Case or ladder id (foreign)")
+    reason: str = Field(default="", description="As `report.quote` allows (foreign)")
+    location: Location | None = None
+
+
+class FamilyRow(Frozen):
+    """One mutator under both graders: of the degraded texts both measured, those each did not accept."""
+
+    mutator: str
+    first: Rate
+    second: Rate
+    both_missed: int = Field(default=0, description="Texts both accepted")
+
+
+class Disagreement(Frozen):
+    """One item on which the two graders differ."""
+
+    item: str
+    case: str = Field(description="foreign")
+    expected: str | None = None
+    first: str
+    second: str
+    location: Location | None = None
+
+
+class SecondFamily(Frozen):
+    """The same items under a second grader, at head."""
+
+    grader: str
+    first_family: str | None = None
+    family: str | None = None
+    agreement: Rate = Field(description="Items both graders measured and say the same of")
+    first_right: Rate | None = Field(
+        default=None, description="Golden claims the first upholds, of those both measured"
+    )
+    second_right: Rate | None = None
+    mutators: tuple[FamilyRow, ...] = ()
+    disagreements: tuple[Disagreement, ...] = Field(default=(), description="At most 50, golden cases first")
+    disagreed: int = Field(default=0, description="How many there are in all")
 
 
 class SuiteResult(Frozen):
@@ -230,6 +283,10 @@ class SuiteResult(Frozen):
     certainty: Certainty = Certainty()
     baseline: str | None = Field(default=None, description="Which baseline was used, in words")
     served_models: tuple[str, ...] = ()
+    abstained: Rate | None = Field(default=None, description="Items the grader declined to judge, of head's measured")
+    abstained_base: Rate | None = None
+    review: tuple[ReviewItem, ...] = Field(default=(), description="What it declined, for a person to judge")
+    second_family: SecondFamily | None = None
     contract_false_accept: str | None = None
     contract_false_reject: str | None = None
 
@@ -278,6 +335,10 @@ class Result(Frozen):
     key: str = Field(default="", description="Tells apart comments of several configurations or matrix legs")
     config_path: str = ".grader-gate.yml"
     policy_digest: str = ""
+    pair: str = Field(default="", description="Content address of what is compared; evidence belongs to it")
+    evidence: dict[str, tuple[str, ...]] = Field(
+        default_factory=dict, description="Marks of confirmed findings by pair, for later runs of this pull request"
+    )
     suites: tuple[SuiteResult, ...] = ()
     goalposts: tuple[Goalpost, ...] = ()
     notices: tuple[Notice, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from grader_gate.audits.pairwise import pair_distance
 from grader_gate.config import Scale
 from grader_gate.decision.evidence import MALFORMED, Distance
 from grader_gate.model import Claim, ClaimKind, Grade, GradeVerdict
@@ -42,6 +43,7 @@ def distance(claim: Claim, grades: Mapping[str, Grade], reading: Reading) -> Dis
     - attack: ranks gained over the bare wrong answer.
     - rungs: 1 if the higher rung stands below the lower one; a tie upholds.
     - a reply that could not be used breaks any claim (:data:`~grader_gate.decision.evidence.MALFORMED`).
+    - pairs of a grader that compares: see :func:`grader_gate.audits.pairwise.pair_distance`.
 
     :param grades: grade of each of the claim's items in this run.
     """
@@ -52,6 +54,8 @@ def distance(claim: Claim, grades: Mapping[str, Grade], reading: Reading) -> Dis
     present = [grade for grade in found if grade is not None]
     if any(grade.malformed for grade in present):
         return MALFORMED
+    if claim.better:
+        return pair_distance(claim, present)
     first = present[0]
     match claim.kind:
         case ClaimKind.GOLDEN:
@@ -72,7 +76,7 @@ def distance(claim: Claim, grades: Mapping[str, Grade], reading: Reading) -> Dis
 
 def _needed(claim: Claim) -> tuple[str, ...]:
     # A mutant's identity conditions the kill rate, not the claim: whether the mutant is accepted needs the mutant only.
-    return claim.items[:1] if claim.kind is ClaimKind.MUTANT else claim.items
+    return claim.items[:1] if claim.kind is ClaimKind.MUTANT and not claim.better else claim.items
 
 
 def needed_items(claim: Claim) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from grader_gate.audits.claims import distance, needed_items
 from grader_gate.audits.gradebook import SEVERITY, STORED, Gradebook, ReadingPair
+from grader_gate.audits.pairwise import changed_place, pair_expected, pair_words
 from grader_gate.decision.outcome import ClaimDecision, ClaimStatus
 from grader_gate.model import Claim, ClaimKind, Grade, Item, Location, Purpose, Side, digest
 from grader_gate.result import Finding, FindingKind, FindingStatus, Tally
@@ -124,7 +125,7 @@ def _finding(claim: Claim, decision: ClaimDecision, view: View) -> Finding:
     # Only fresh runs of both sides block; what cannot be repeated blocks as a drop of the whole, see the decision.
     blocking = status == "confirmed" and claim.gating and not waived and kind in view.blocking
     mutant = view.items.get(claim.items[0]) if claim.mutator is not None else None
-    text = str(mutant.inputs["answer"]) if mutant is not None else None
+    text = str(mutant.inputs[changed_place(claim)]) if mutant is not None else None
     worst = _worst_distance(claim, head, view)
     return Finding(
         kind=kind,
@@ -184,6 +185,8 @@ def _worst_distance(claim: Claim, run: Mapping[str, Grade], view: View) -> int:
 
 
 def _expected(claim: Claim) -> str | None:
+    if claim.better:
+        return pair_expected(claim)
     match claim.kind:
         case ClaimKind.GOLDEN:
             return str(claim.expected)
@@ -205,6 +208,8 @@ def grade_word(grade: Grade | None) -> str:
         return "unusable reply" if grade.malformed else "not measured"
     if grade.abstained:
         return "abstained"
+    if grade.preference is not None:
+        return grade.preference.value
     if grade.verdict is not None:
         return grade.verdict.value if grade.score is None else f"{grade.verdict.value} ({grade.score:g})"
     return f"{grade.score:g}"
@@ -213,6 +218,8 @@ def grade_word(grade: Grade | None) -> str:
 def _say(claim: Claim, run: Mapping[str, Grade], view: View, side: Side) -> str:
     if not run:
         return "not measured"
+    if claim.better:
+        return pair_words(claim, run)
     if claim.kind is ClaimKind.RUNGS:
         low, high = (grade_word(run.get(item)) for item in claim.items)
         return f"{low} → {high}"
@@ -232,7 +239,8 @@ def _direction(claim: Claim, base: Mapping[str, Grade], head: Mapping[str, Grade
 
 
 def _reason(claim: Claim, run: Mapping[str, Grade]) -> str | None:
-    grade = run.get(claim.items[-1] if claim.kind is ClaimKind.RUNGS else claim.items[0])
+    last = claim.kind is ClaimKind.RUNGS and not claim.better
+    grade = run.get(claim.items[-1 if last else 0])
     if grade is None:
         return None
     return grade.error.message if grade.error is not None else grade.reason or None
@@ -248,7 +256,7 @@ def _quote(text: str | None, quote: str) -> str | None:
 
 def _sentence(claim: Claim, decision: ClaimDecision, base: Mapping[str, Grade], head: Mapping[str, Grade]) -> str:
     name = {
-        ClaimKind.GOLDEN: f"case {claim.case_id}",
+        ClaimKind.GOLDEN: f"pair {claim.id.removeprefix('pair/')}" if claim.better else f"case {claim.case_id}",
         ClaimKind.MUTANT: f"{claim.mutator} of {claim.case_id}",
         ClaimKind.CONTROL: f"{claim.mutator} of {claim.case_id}",
         ClaimKind.ATTACK: f"{claim.mutator} on {claim.case_id}",

@@ -97,6 +97,8 @@ def evidence(
         deterministic=deterministic,
         repeatable=repeatable,
         noise_flip_rate=noise_flip_rate,
+        # Pairs share no item; other claims of two items mostly share one of them.
+        calls=len(claim.items) if claim.better else 1,
     )
 
 

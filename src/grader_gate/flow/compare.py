@@ -12,12 +12,12 @@ from grader_gate.baselines.record import Baseline
 from grader_gate.decision.decide import decide
 from grader_gate.decision.evidence import Evidence, Requests
 from grader_gate.decision.outcome import Decision, Settings
+from grader_gate.flow.exams import refuse_mixed, suite_exam
 from grader_gate.flow.session import Session, into
 from grader_gate.flow.sides import SideSetup
 from grader_gate.model import Claim, ClaimKind, Grade, LedgerRow, PlannedGrade, Purpose, Side
 from grader_gate.runs.engine import judged_anew
 from grader_gate.runs.plan import Affected, SideExam, affected, interleaved, needed, passes
-from grader_gate.suite.items import examine
 
 
 @dataclass(slots=True)
@@ -59,12 +59,13 @@ def side_exam(texts: SideSetup, grades: SideSetup, suite: str, grader: str) -> S
     """
     config = texts.config.suites[suite]
     contract = texts.config.graders[config.grader].contract
-    exam = examine(
+    exam = suite_exam(
+        texts.config,
         texts.suites[suite],
-        texts.mutators[suite],
-        config.mutators.per_mutator,
         grades.texts(grader),
-        lambda tags: contract.role_for(tags),
+        mutators=texts.mutators[suite],
+        per_mutator=config.mutators.per_mutator,
+        role_for=contract.role_for,
     )
     return SideExam(side=grades.side, suite=suite, name=grader, grader=grades.grader(grader), exam=exam)
 
@@ -77,6 +78,7 @@ def compare(base: SideSetup, head: SideSetup, suite: str) -> Comparison:
     reading = Reading(base.config.graders[base_name].contract.scale)
     if name is None:
         return Comparison(suite, left, None, Affected(), ReadingPair(reading, reading))
+    refuse_mixed(suite, base.config.graders[base_name].contract, head.config.graders[name].contract)
     right = side_exam(base, head, suite, name)
     readings = ReadingPair(reading, Reading(head.config.graders[name].contract.scale))
     return Comparison(suite, left, right, affected(left, right), readings)

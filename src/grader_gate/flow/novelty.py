@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from grader_gate.audits.claims import Reading, distance, needed_items
 from grader_gate.audits.findings import grade_word
 from grader_gate.audits.gradebook import Gradebook
+from grader_gate.audits.pairwise import pair_expected, pair_words
 from grader_gate.config import Policy
+from grader_gate.flow.exams import pairs_of, refuse_mixed
 from grader_gate.flow.session import Session, into
 from grader_gate.flow.sides import SideSetup
 from grader_gate.model import Claim, ClaimKind, GoldenCase, Ladder, Purpose, Role, Side, Suite, digest
@@ -67,13 +69,15 @@ def novelty(base: SideSetup, head: SideSetup, suite: str, grader: str) -> Novelt
         return Role.GATE
 
     def exam(side: SideSetup, name: str) -> SideExam:
-        made = examine(parts, (), 0, side.texts(name), gate, prefix=NEW)
+        pairs = pairs_of(head.config, suite, side.config.graders[name].contract)
+        made = examine(parts, (), 0, side.texts(name), gate, prefix=NEW, pairs=pairs)
         return SideExam(side.side, suite, name, side.grader(name), made)
 
     readings = {Side.HEAD: Reading(head.config.graders[grader].contract.scale)}
     base_exam = None
     if suite in base.suites:
         base_name = base.config.suites[suite].grader
+        refuse_mixed(suite, base.config.graders[base_name].contract, head.config.graders[grader].contract)
         base_exam = exam(base, base_name)
         readings[Side.BASE] = Reading(base.config.graders[base_name].contract.scale)
     return Novelty(suite, exam(head, grader), base_exam, readings)
@@ -116,6 +120,9 @@ def new_findings(new: Novelty, policy: Policy, *, gating: bool) -> tuple[list[Fi
         if here == 0:
             continue
         there = _worst(new, claim, Side.BASE) if new.base is not None else None
+        if claim.better:
+            found.append(_pair_finding(new, claim, there, blocking=gating and policy.new_cases == "must_pass"))
+            continue
         on_base = "" if there is None else ("; base fails it too" if there > 0 else "; base passes it")
         grades = new.book.of(Side.HEAD, Purpose.SCREEN, claim.items[0])
         base_grades = new.book.of(Side.BASE, Purpose.SCREEN, claim.items[0])
@@ -146,3 +153,27 @@ def new_findings(new: Novelty, policy: Policy, *, gating: bool) -> tuple[list[Fi
             )
         )
     return found, unmeasured
+
+
+def _pair_finding(new: Novelty, claim: Claim, there: int | None, *, blocking: bool) -> Finding:
+    runs = {side: new.book.runs(side, Purpose.SCREEN, claim.items) for side in Side}
+    said = {side: pair_words(claim, found[0]) if found else None for side, found in runs.items()}
+    on_base = "" if there is None else ("; base fails it too" if there > 0 else "; base passes it")
+    return Finding(
+        kind=FindingKind.NEW_CASE,
+        status=FindingStatus.ABSOLUTE,
+        blocking=blocking,
+        sentence=f"new pair {claim.id.removeprefix(NEW)}: {said[Side.HEAD]}{on_base}",
+        suite=new.suite,
+        grader=new.head.name,
+        claim=claim.id,
+        claim_kind=claim.kind,
+        case=claim.case_id,
+        tags=claim.tags,
+        expected=pair_expected(claim),
+        head=said[Side.HEAD],
+        base=said[Side.BASE],
+        location=claim.location,
+        severity=0.8,
+        suggestion="Check first which answer is the better one; then the grader.",
+    )

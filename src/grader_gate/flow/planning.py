@@ -10,6 +10,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from grader_gate.config import Mutators
+from grader_gate.flow.exams import suite_exam
 from grader_gate.flow.prepare import CheckOptions, Prepared
 from grader_gate.flow.single import SingleOptions, single_run
 from grader_gate.flow.why import case_changes, grader_changes
@@ -19,7 +20,6 @@ from grader_gate.result import Change, Estimate
 from grader_gate.runs.cache import Cache
 from grader_gate.runs.estimate import estimate
 from grader_gate.runs.plan import passes
-from grader_gate.suite.items import examine
 from grader_gate.suite.mutators.registry import registry, resolve
 
 
@@ -76,8 +76,13 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
             kinds = Counter(c.kind for c in exam.exam.claims.values())
             config = side.config.suites[name]
             contract = side.config.graders[config.grader].contract
-            everything = examine(
-                side.suites[name], resolve(Mutators(use="all")), 10_000, side.texts(config.grader), contract.role_for
+            everything = suite_exam(
+                side.config,
+                side.suites[name],
+                side.texts(config.grader),
+                mutators=resolve(Mutators(use="all")),
+                per_mutator=10_000,
+                role_for=contract.role_for,
             )
             planned = list(passes(exam, list(exam.exam.items), Purpose.SCREEN, range(1)))
             assert run.session.tariff is not None

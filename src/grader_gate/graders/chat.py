@@ -15,6 +15,7 @@ from grader_gate.graders.base import Call, Request
 from grader_gate.graders.connection import Connection, Outcome
 from grader_gate.graders.inputs import VisibleInputs
 from grader_gate.graders.judgement import Judgement, malformed, unmeasured
+from grader_gate.graders.pairwise import as_preference, reply_output
 from grader_gate.graders.prompt_files import PromptFileProblem, read_prompt
 from grader_gate.graders.reply_schema import reply_schema
 from grader_gate.graders.wires.base import Answer, Ask, Wire, WireError
@@ -70,8 +71,9 @@ class ChatGrader:
         self.name, self._config, self._provider, self._tree = name, config, provider, tree
         self._wire, self._connection = wire, connection
         self._parameters, self._cap, self._dialect = _checked(name, config, provider)
-        self._judgement = Judgement.under(config.contract, config.output, name)
-        self._schema = reply_schema(config.output, config.contract)
+        output = reply_output(config.contract, config.output, name)
+        self._judgement = Judgement.under(config.contract, output, name)
+        self._schema = reply_schema(output, config.contract)
         self._inputs = VisibleInputs(config.contract.inputs, tree, config.rubric)
         self._mode = config.output.mode
 
@@ -161,7 +163,11 @@ class ChatGrader:
         if raw.startswith(PROBLEM):
             problem, _, _ = raw[1:].partition("\n")
             return malformed(PROBLEMS.get(problem, "the reply was unusable"), raw)
-        return self._judgement.text(raw)
+        return self._said(raw)
+
+    def _said(self, text: str) -> Grade:
+        grade = self._judgement.text(text)
+        return as_preference(grade) if self._config.contract.compares else grade
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -210,7 +216,7 @@ class ChatGrader:
             raw = f"{PROBLEM}{answer.problem}\n{answer.text}"
             grade = malformed(PROBLEMS[answer.problem], raw)
         else:
-            grade = self._judgement.text(answer.text)
+            grade = self._said(answer.text)
         pinned = self._config.contract.served_model
         if pinned is not None and answer.model != pinned:
             served = self._connection.redactor.foreign(answer.model or "unnamed")

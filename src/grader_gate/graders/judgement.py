@@ -70,7 +70,9 @@ class Judgement:
     def digest(self) -> str:
         """The judgement digest: equal digests read equal replies equally."""
         scale = self.scale.model_dump(mode="json") if self.scale else None
-        return digest("judgement", PARSER_VERSION, self.output.model_dump(mode="json"), scale, self.abstains)
+        # Words for preferences count where the grader compares; there they stand among the verdicts.
+        output = self.output.model_dump(mode="json", exclude={"preferences"})
+        return digest("judgement", PARSER_VERSION, output, scale, self.abstains)
 
     @cached_property
     def words(self) -> dict[str, GradeVerdict]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from grader_gate.config import Output
 from grader_gate.model import GradeVerdict
 
-_ANSWER = re.compile(r"\{\{-?\s*answer\b[^}]*-?\}\}")
+_ANSWER = re.compile(r"\{\{-?\s*answer(?:_[ab])?\b[^}]*-?\}\}")
 _TAG_BEFORE = re.compile(r"<([A-Za-z][\w.-]*)(?:\s[^<>]*)?>\s*$")
 _FENCE_BEFORE = re.compile(r"(```+|~~~+|\"\"\"|'''|-{3,}|={3,}|#{3,}|\*{3,})[\w-]*\s*$")
 _BRACKET_BEFORE = re.compile(r"(\[(?:BEGIN|START)[^\]\n]{0,40}\])\s*$", re.IGNORECASE)
@@ -17,7 +17,7 @@ _LINE_AFTER = re.compile(r"^\s*(\[(?:END|STOP)[^\]\n]{0,40}\])", re.IGNORECASE)
 
 
 def delimiters(templates: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Opening and closing text found directly around ``{{ answer }}`` in prompt templates.
+    """Opening and closing text found directly around ``{{ answer }}`` (or one of two) in prompt templates.
 
     XML-like tags, fences and rules (```` ``` ````, ``\"\"\"``, ``---``, ``###``) and ``[BEGIN …] … [END …]`` are known.
     """

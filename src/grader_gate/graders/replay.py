@@ -147,7 +147,16 @@ def _said(grade: Grade) -> list[object]:
     """What a grade says, without what it cost."""
     error = None if grade.error is None else [grade.error.kind.value, grade.error.message]
     checks = [[check.name, check.passed] for check in grade.checks]
-    return [grade.verdict, grade.score, grade.abstained, error, grade.reason, list(grade.citations), checks]
+    said: list[object] = [
+        grade.verdict,
+        grade.score,
+        grade.abstained,
+        error,
+        grade.reason,
+        list(grade.citations),
+        checks,
+    ]
+    return said if grade.preference is None else [*said, grade.preference]
 
 
 def _first(error: ValueError) -> str:

@@ -16,7 +16,7 @@ from grader_gate.errors import LocatedError
 from grader_gate.graders.inputs import read_text
 from grader_gate.graders.prompt_files import MessageSource
 from grader_gate.graders.sandbox import NothingToPrint, PromptEnvironment
-from grader_gate.model import INPUT_NAMES, Tree
+from grader_gate.model import INPUT_NAMES, PAIR_INPUTS, Tree
 
 MAX_TEMPLATE_CHARACTERS = 200_000
 """All templates of one prompt, includes counted: what bounds the time to compile them, some 10 µs a character."""
@@ -198,8 +198,10 @@ class Prompt:
             raise TemplateProblem(f"unknown variable `{name}`; {hint}", **source.at(line))
 
     def _check_use(self, first: MessageSource) -> None:
-        if "answer" not in self._used:
-            raise TemplateProblem("the prompt never shows the `answer`; print it with {{ answer }}", **first.at(None))
+        for name in ("answer", *PAIR_INPUTS):
+            if name in self._inputs and name not in self._used:
+                message = f"the prompt never shows the `{name}`; print it with {{{{ {name} }}}}"
+                raise TemplateProblem(message, **first.at(None))
 
     def _trial(self) -> None:
         """Render once on sample values: syntax aside, this finds what is forbidden or would never end."""

@@ -8,9 +8,11 @@ from typing import Any
 
 from grader_gate.config import Contract, Output
 from grader_gate.graders.judgement import MAX_REASON, Judgement, Unusable, malformed
+from grader_gate.graders.pairwise import as_preference, comparing_output
 from grader_gate.model import CheckOutcome, Grade, GradeVerdict, canonical_json, digest
 
 FORMS = "a verdict (correct, partial, incorrect), true or false, a score, or an object with `verdict` or `score`"
+PAIR_FORMS = "`a`, `b` or `tie`, or an object with one of them as its `verdict`"
 FIELDS = frozenset(("verdict", "score", "reason", "abstained", "citations", "checks"))
 
 
@@ -22,8 +24,9 @@ class ReturnedValues:
     """
 
     def __init__(self, contract: Contract) -> None:
-        self._judgement = Judgement(Output(), contract.scale, contract.abstains)
-        self._abstains = contract.abstains
+        self._compares, self._abstains = contract.compares, contract.abstains
+        output = comparing_output(Output(), "") if contract.compares else Output()
+        self._judgement = Judgement(output, contract.scale, contract.abstains)
 
     @property
     def digest(self) -> str:
@@ -37,7 +40,8 @@ class ReturnedValues:
         except (ValueError, TypeError):
             raw = json.dumps(value, default=str)
         try:
-            return self._read(value).model_copy(update={"raw": raw})
+            grade = self._read(value).model_copy(update={"raw": raw})
+            return as_preference(grade) if self._compares else grade
         except Unusable as error:
             return malformed(str(error), raw)
 
@@ -49,6 +53,8 @@ class ReturnedValues:
             return malformed("the stored reply is not JSON", raw)
 
     def _read(self, value: Any) -> Grade:
+        if self._compares and isinstance(value, bool | int | float):
+            self._nothing()
         if isinstance(value, bool):
             return Grade(verdict=GradeVerdict.CORRECT if value else GradeVerdict.INCORRECT)
         if isinstance(value, int | float):
@@ -62,7 +68,7 @@ class ReturnedValues:
         return self._nothing()
 
     def _nothing(self) -> Grade:
-        raise Unusable(f"no grade came back; expected {FORMS}")
+        raise Unusable(f"no grade came back; expected {PAIR_FORMS if self._compares else FORMS}")
 
     def _read_fields(self, fields: Mapping[str, Any]) -> Grade:
         reason = fields.get("reason")
@@ -81,6 +87,8 @@ class ReturnedValues:
                 raise Unusable("contradiction: the grader abstains and gives a verdict or score")
             return Grade(abstained=True).model_copy(update=extra)
         verdict, score = fields.get("verdict"), fields.get("score")
+        if self._compares and score is not None:
+            raise Unusable("a grader that compares gives no `score`; it says `a`, `b` or `tie`")
         if verdict is None and score is None:
             self._nothing()
         number = None if score is None else self._judgement.score(score)

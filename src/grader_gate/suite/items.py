@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from grader_gate.model import (
     GradeVerdict,
     Item,
     Ladder,
+    Preference,
     Role,
     Rubric,
     SourceText,
@@ -25,6 +26,7 @@ from grader_gate.model import (
 )
 
 if TYPE_CHECKING:
+    from grader_gate.config import Pairs
     from grader_gate.suite.mutators.api import MutationContext, Mutator
 
 IDENTITY = "identity"
@@ -65,7 +67,7 @@ class Examination:
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class Text:
     """A text to mutate: a reference, or an answer that must be accepted (or, for attacks, rejected)."""
 
     case: GoldenCase
@@ -85,6 +87,7 @@ def examine(
     side: SideTexts,
     role_for: Callable[[tuple[str, ...]], Role],
     prefix: str = "",
+    pairs: Pairs | None = None,
 ) -> Examination:
     """Build the items and claims of a suite.
 
@@ -94,14 +97,19 @@ def examine(
 
     :param per_mutator: most mutants of one mutator, chosen by hash of the text so that the set is stable.
     :param prefix: put before the ids of golden cases and rungs, to keep apart texts that share an id.
+    :param pairs: for a grader that compares: which pairs it is shown, see :mod:`grader_gate.suite.pairs`.
     """
+    if pairs is not None:
+        from grader_gate.suite.pairs import examine_pairs
+
+        return examine_pairs(suite, mutators, per_mutator, side, role_for, pairs, prefix)
     made = Examination()
     known: dict[str, str] = {}
     for case in suite.cases:
         role = role_for(case.tags)
         if role is Role.ABSTAIN:
             continue
-        item = _add(made, known, f"{prefix}golden/{case.id}", case.id, _inputs(case, side), case, reuse=False)
+        item = add_item(made, known, f"{prefix}golden/{case.id}", case.id, _inputs(case, side), case, reuse=False)
         made.facts[item] = GradedFacts(expected=case.expected, tags=case.tags)
         made.claims[item] = Claim(
             id=item,
@@ -136,9 +144,11 @@ def _add_ladder(
 ) -> None:
     ids = []
     for index, rung in enumerate(ladder.rungs):
-        inputs = _values(ladder.question, ladder.reference, side.rubric(ladder.rubric), rung.answer, ladder.sources)
+        inputs = shared_inputs(
+            ladder.question, ladder.reference, side.rubric(ladder.rubric), rung.answer, ladder.sources
+        )
         item = f"{prefix}rung/{ladder.id}/{index}"
-        ids.append(_add(made, known, item, ladder.id, inputs, ladder, reuse=False))
+        ids.append(add_item(made, known, item, ladder.id, inputs, ladder, reuse=False))
         made.facts[item] = GradedFacts(level=rung.level, tags=ladder.tags)
     for low, high in adjacent_pairs([rung.level for rung in ladder.rungs]):
         claim = f"{prefix}rungs/{ladder.id}/{low}<{high}"
@@ -162,71 +172,105 @@ def _add_mutants(
     side: SideTexts,
     role_for: Callable[[tuple[str, ...]], Role],
 ) -> None:
+    from grader_gate.suite.mutators.api import Polarity
+
+    identity_of: dict[str, str] = {}
+
+    def identity(text: Text) -> str:
+        """The item that grades the unchanged text; kills count only where it passes."""
+        key = f"{text.case.id}"
+        if key not in identity_of:
+            item = add_item(made, known, f"mutant/{key}/{IDENTITY}", text.case.id, text.inputs, text.case, reuse=True)
+            identity_of[key] = item
+        return identity_of[key]
+
+    for mutator, text, name, mutated in chosen_mutants(made, suite, mutators, per_mutator, side, role_for):
+        items: tuple[str, ...]
+        expected: GradeVerdict | None
+        if mutator.name == IDENTITY:
+            items, kind, expected = (identity(text),), ClaimKind.CONTROL, GradeVerdict.CORRECT
+        else:
+            inputs = {**text.inputs, "answer": mutated}
+            item = add_item(made, known, name, text.case.id, inputs, text.case, reuse=False)
+            made.before[item] = text.text
+            if mutator.polarity is Polarity.ATTACK:
+                items, kind, expected = (item, f"golden/{text.case.id}"), ClaimKind.ATTACK, None
+            elif mutator.polarity is Polarity.BENIGN:
+                items, kind, expected = (item, identity(text)), ClaimKind.CONTROL, None
+            else:
+                items, kind, expected = (item, identity(text)), ClaimKind.MUTANT, mutator.best
+        gating = role_for(text.case.tags) is Role.GATE
+        made.claims[name] = mutant_claim(name, kind, items, mutator, text, expected=expected, gating=gating)
+
+
+def mutant_claim(
+    name: str,
+    kind: ClaimKind,
+    items: tuple[str, ...],
+    mutator: Mutator,
+    text: Text,
+    *,
+    gating: bool,
+    expected: GradeVerdict | None = None,
+    better: tuple[Preference, ...] = (),
+) -> Claim:
+    """The claim about one mutant of a text."""
+    return Claim(
+        id=name,
+        kind=kind,
+        case_id=text.case.id,
+        items=items,
+        tags=text.case.tags,
+        expected=expected,
+        mutator=mutator.name,
+        property=mutator.property,
+        gating=gating,
+        location=text.case.location,
+        better=better,
+    )
+
+
+def chosen_mutants(
+    made: Examination,
+    suite: Suite,
+    mutators: Sequence[Mutator],
+    per_mutator: int,
+    side: SideTexts,
+    role_for: Callable[[tuple[str, ...]], Role],
+    skip: Callable[[Mutator, Text], str | None] = lambda mutator, text: None,
+) -> Iterator[tuple[Mutator, Text, str, str]]:
+    """Mutator, text, claim id and mutated text of every mutant within the budget; counts applicability in ``made``.
+
+    :param skip: says why a text cannot be used with a mutator here, or None.
+    """
     from grader_gate.suite.mutators.api import MutationContext, NotApplicable, Polarity
     from grader_gate.suite.mutators.apply import mutate
 
     context = replace(side.context or MutationContext(), others=tuple(sorted(suite.cases, key=lambda c: c.id)))
     right, wrong = _texts(suite.cases, side, role_for)
-    identity_of: dict[str, str] = {}
-
-    def identity(text: _Text) -> str:
-        """The item that grades the unchanged text; kills count only where it passes."""
-        key = f"{text.case.id}"
-        if key not in identity_of:
-            item = _add(made, known, f"mutant/{key}/{IDENTITY}", text.case.id, text.inputs, text.case, reuse=True)
-            identity_of[key] = item
-        return identity_of[key]
-
     for mutator in sorted(mutators, key=lambda m: m.name):
-        attack = mutator.polarity is Polarity.ATTACK
-        texts = wrong if attack else right
         tally = made.applicability.setdefault(mutator.name, Applicability())
-        for text in texts:
+        for text in wrong if mutator.polarity is Polarity.ATTACK else right:
             if tally.chosen >= per_mutator:
                 break
             tally.texts += 1
-            outcome = mutate(mutator, text.text, text.case, context)
+            reason = skip(mutator, text)
+            outcome = mutate(mutator, text.text, text.case, context) if reason is None else NotApplicable(reason)
             if isinstance(outcome, NotApplicable):
                 tally.reasons[outcome.reason] += 1
                 continue
             tally.applicable += 1
-            for mutant in outcome:
-                if tally.chosen >= per_mutator:
-                    break
+            for mutant in outcome[: per_mutator - tally.chosen]:
                 tally.chosen += 1
                 name = f"mutant/{text.case.id}/{mutator.name}" + (f"/{mutant.variant}" if mutant.variant else "")
-                gating = role_for(text.case.tags) is Role.GATE
-                common = {
-                    "case_id": text.case.id,
-                    "tags": text.case.tags,
-                    "mutator": mutator.name,
-                    "property": mutator.property,
-                    "gating": gating,
-                    "location": text.case.location,
-                }
-                items: tuple[str, ...]
-                expected: GradeVerdict | None
-                if mutator.name == IDENTITY:
-                    items, kind, expected = (identity(text),), ClaimKind.CONTROL, GradeVerdict.CORRECT
-                else:
-                    item = _add(
-                        made, known, name, text.case.id, {**text.inputs, "answer": mutant.text}, text.case, reuse=False
-                    )
-                    made.before[item] = text.text
-                    if attack:
-                        items, kind, expected = (item, f"golden/{text.case.id}"), ClaimKind.ATTACK, None
-                    elif mutator.polarity is Polarity.BENIGN:
-                        items, kind, expected = (item, identity(text)), ClaimKind.CONTROL, None
-                    else:
-                        items, kind, expected = (item, identity(text)), ClaimKind.MUTANT, mutator.best
-                made.claims[name] = Claim(id=name, kind=kind, items=items, expected=expected, **common)  # type: ignore[arg-type]
+                yield mutator, text, name, mutant.text
 
 
 def _texts(
     cases: Iterable[GoldenCase], side: SideTexts, role_for: Callable[[tuple[str, ...]], Role]
-) -> tuple[list[_Text], list[_Text]]:
-    right: dict[str, _Text] = {}
-    wrong: list[_Text] = []
+) -> tuple[list[Text], list[Text]]:
+    right: dict[str, Text] = {}
+    wrong: list[Text] = []
     for case in sorted(cases, key=lambda c: c.id):
         if role_for(case.tags) is Role.ABSTAIN:
             continue
@@ -234,19 +278,20 @@ def _texts(
         text = case.reference or (case.answer if case.expected is GradeVerdict.CORRECT else None)
         if text is not None:
             key = digest("text", case.question, text, case.rubric and case.rubric.render())
-            right.setdefault(key, _Text(case, text, {**inputs, "answer": text}))
+            right.setdefault(key, Text(case, text, {**inputs, "answer": text}))
         if case.expected is GradeVerdict.INCORRECT:
-            wrong.append(_Text(case, case.answer, inputs))
+            wrong.append(Text(case, case.answer, inputs))
     return sorted(right.values(), key=lambda t: t.order), sorted(wrong, key=lambda t: t.order)
 
 
 def _inputs(case: GoldenCase, side: SideTexts) -> dict[str, Any]:
-    return _values(case.question, case.reference, side.rubric(case.rubric), case.answer, case.sources)
+    return shared_inputs(case.question, case.reference, side.rubric(case.rubric), case.answer, case.sources)
 
 
-def _values(
+def shared_inputs(
     question: str, reference: str | None, rubric: str | None, answer: str, sources: Sequence[SourceText]
 ) -> dict[str, Any]:
+    """The inputs of an item whose one answer is judged, by name."""
     return {
         "question": question,
         "reference": reference,
@@ -256,7 +301,7 @@ def _values(
     }
 
 
-def _add(
+def add_item(
     made: Examination,
     known: dict[str, str],
     item_id: str,
