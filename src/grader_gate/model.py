@@ -107,6 +107,9 @@ class GradeError(Frozen):
 
     kind: ErrorKind
     message: str
+    plain: str | None = Field(
+        default=None, description="The message without foreign words, where it has some: for `report.quote: none`"
+    )
 
 
 class Usage(Frozen):

@@ -18,7 +18,10 @@ async def twice(once: Callable[[], Awaitable[Grade]], worth_another: Callable[[G
     second = await once()
     update: dict[str, object] = {"usage": added(first.usage, second.usage)}
     if first.malformed and second.malformed and second.error is not None:
-        error = second.error.model_copy(update={"message": f"unusable twice: {second.error.message}"})
+        twice_ = {"message": f"unusable twice: {second.error.message}"}
+        if second.error.plain is not None:
+            twice_["plain"] = f"unusable twice: {second.error.plain}"
+        error = second.error.model_copy(update=twice_)
         update |= {"error": error, "earlier_raw": first.raw}
     return second.model_copy(update=update)
 

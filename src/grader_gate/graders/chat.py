@@ -206,7 +206,7 @@ class ChatGrader:
         if outcome.failure is not None:
             if any(word in outcome.refusal for word in FILTER_WORDS):
                 return malformed(PROBLEMS["filtered"], f"{PROBLEM}filtered\n")
-            return unmeasured(outcome.failure)
+            return unmeasured(outcome.failure, plain=outcome.plain)
         try:
             answer = self._wire.read(outcome.data)
         except WireError as error:

@@ -156,7 +156,7 @@ class CommandGrader:
         if code != 0:
             said = self._redactor.foreign(said)
             how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-            return malformed(f"the program {how}" + (f": {said}" if said else ""))
+            return malformed(f"the program {how}" + (f": {said}" if said else ""), plain=f"the program {how}")
         try:
             value = json.loads(output)
         except (ValueError, RecursionError):

@@ -46,6 +46,7 @@ class Outcome:
 
     :ivar data: the parsed JSON of a successful reply.
     :ivar failure: why there is none, safe to show; None on success.
+    :ivar plain: the same without the server's words, which may quote the prompt; None where it has none.
     :ivar fatal: every further call would fail the same way.
     :ivar refusal: the server's own words about a request it will not take (400, 413, 422, …), which another request
         may not meet; without keys, lower case; empty where nothing was refused.
@@ -54,15 +55,17 @@ class Outcome:
 
     data: Any = None
     failure: str | None = None
+    plain: str | None = None
     fatal: bool = False
     refusal: str = ""
     calls: int = 1
 
 
 class _Transient(Exception):
-    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+    def __init__(self, message: str, retry_after_s: float | None = None, *, plain: str | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.plain = plain
 
 
 @dataclass(slots=True)
@@ -90,6 +93,7 @@ class Connection:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     ca_file: str | None = None
     _stopped: str | None = None
+    _stopped_plain: str | None = None
     _failures_in_a_row: int = 0
     _client: httpx.AsyncClient | None = None
     _loop: asyncio.AbstractEventLoop | None = None
@@ -142,9 +146,10 @@ class Connection:
     def _key(self) -> str:
         return self.environ.get(self.provider.key_env, "").strip() if self.provider.key_env else ""
 
-    def stop(self, why: str) -> None:
+    def stop(self, why: str, plain: str | None = None) -> None:
         """Send nothing more: every later call fails at once, saying why."""
-        self._stopped = self._stopped or why
+        if self._stopped is None:
+            self._stopped, self._stopped_plain = why, plain
 
     async def prepare(self) -> None:
         """Load what sending needs, and see that the key is there.
@@ -167,7 +172,7 @@ class Connection:
             except MissingKey as error:
                 self.stop(str(error))
         if self._stopped is not None:
-            return Outcome(failure=self._stopped, fatal=True, calls=0)
+            return Outcome(failure=self._stopped, plain=self._stopped_plain, fatal=True, calls=0)
         outcome = await self._post(path, body)
         if outcome.failure is None or outcome.refusal:
             self._failures_in_a_row = 0
@@ -175,9 +180,10 @@ class Connection:
             self._failures_in_a_row += 1
             limit = max(MAX_FAILURES, 2 * self.provider.concurrency)
             if outcome.fatal:
-                self.stop(outcome.failure)
+                self.stop(outcome.failure, outcome.plain)
             elif self._failures_in_a_row >= limit:
-                self.stop(f"given up after {limit} failed calls in a row; the last: {outcome.failure}")
+                given_up = f"given up after {limit} failed calls in a row; the last: "
+                self.stop(given_up + outcome.failure, given_up + (outcome.plain or outcome.failure))
         return outcome
 
     async def _post(self, path: str, body: Any) -> Outcome:
@@ -202,7 +208,9 @@ class Connection:
             outcome: Outcome = await retrying(attempt)
         except _Transient as error:
             tries = "" if calls == 1 else f" ({calls} tries)"
-            outcome = Outcome(failure=f"{self.name} ({self.host}): {error}{tries}")
+            where = f"{self.name} ({self.host})"
+            plain = None if error.plain is None else f"{where}: {error.plain}{tries}"
+            outcome = Outcome(failure=f"{where}: {error}{tries}", plain=plain)
         return replace(outcome, calls=calls)
 
     def _wait_s(self, state: RetryCallState) -> float:
@@ -259,7 +267,7 @@ class Connection:
         if status in RETRIED or status >= 500:
             if status == 429 and "insufficient_quota" in json.dumps(error):
                 return self._refused(status, "the quota is used up; raise it with the provider", text, fatal=True)
-            raise _Transient(f"answers {status}: {text}", retry_after_s(headers, self.now()))
+            raise _Transient(f"answers {status}: {text}", retry_after_s(headers, self.now()), plain=f"answers {status}")
         if 300 <= status < 400:
             return self._refused(
                 status, "redirects are not followed; set base_url to the final address", "", fatal=True
@@ -271,8 +279,8 @@ class Connection:
 
     def _refused(self, status: int, mend: str, text: str, *, fatal: bool) -> Outcome:
         said = f" (it says: {text})" if text else ""
-        message = f"{self.name} ({self.host}) answers {status}: {mend}{said}"
-        return Outcome(failure=message, fatal=fatal)
+        plain = f"{self.name} ({self.host}) answers {status}: {mend}"
+        return Outcome(failure=plain + said, plain=plain, fatal=fatal)
 
     def _mend(self, status: int) -> str:
         key = self.provider.key_env

@@ -99,7 +99,7 @@ class HttpGrader:
         if outcome.failure is None:
             grade = self._values.grade(outcome.data)
         else:
-            grade = unmeasured(outcome.failure)
+            grade = unmeasured(outcome.failure, plain=outcome.plain)
         return grade.model_copy(update={"usage": Usage(calls=outcome.calls)})
 
     def judge(self, raw: str) -> Grade | None:

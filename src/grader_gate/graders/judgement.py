@@ -29,14 +29,17 @@ class Unusable(ValueError):
     """A reply that is no verdict; the message says why, without quoting foreign text."""
 
 
-def malformed(message: str, raw: str | None = None) -> Grade:
-    """A grade for a reply that could not be used."""
-    return Grade(error=GradeError(kind=ErrorKind.MALFORMED, message=message), raw=raw)
+def malformed(message: str, raw: str | None = None, *, plain: str | None = None) -> Grade:
+    """A grade for a reply that could not be used.
+
+    :param plain: the message without foreign words, where it has some.
+    """
+    return Grade(error=GradeError(kind=ErrorKind.MALFORMED, message=message, plain=plain), raw=raw)
 
 
-def unmeasured(message: str) -> Grade:
-    """A grade for a call that brought nothing."""
-    return Grade(error=GradeError(kind=ErrorKind.UNMEASURED, message=message))
+def unmeasured(message: str, *, plain: str | None = None) -> Grade:
+    """A grade for a call that brought nothing; ``plain`` as for :func:`malformed`."""
+    return Grade(error=GradeError(kind=ErrorKind.UNMEASURED, message=message, plain=plain))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader_gate.errors import UsageError
-from grader_gate.graders.redaction import Redactor
+from grader_gate.graders.redaction import MIN_SECRET, Redactor
 from grader_gate.model import Tree, digest
 
 KEPT = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT")
@@ -74,7 +74,7 @@ def scrubbed(environ: Mapping[str, str], declared: Sequence[str], home: str) -> 
 
 def redactor(environ: Mapping[str, str], declared: Sequence[str]) -> Redactor:
     """Hides the values of declared variables that look like secrets: eight characters or more."""
-    return Redactor([environ[name] for name in declared if len(environ.get(name, "")) >= 8])
+    return Redactor([environ[name] for name in declared if len(environ.get(name, "")) >= MIN_SECRET])
 
 
 async def start(command: Sequence[str], folder: Path, env: Mapping[str, str], limit: int) -> asyncio.subprocess.Process:

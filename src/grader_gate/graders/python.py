@@ -126,10 +126,12 @@ class PythonGrader:
         except WorkerRefused as error:
             raise self._refused(error) from None
         except WorkerLost as error:
-            return unmeasured(f"graders.{self.name}: {self._redactor.foreign(str(error))}")
+            where = f"graders.{self.name}: "
+            return unmeasured(where + self._redactor.foreign(str(error)), plain=where + error.plain)
         if "error" in answer:
             where = f" at {answer['where']}" if answer.get("where") else ""
-            return malformed(f"the callable raised{where}: {self._redactor.foreign(str(answer['error']))}")
+            plain = f"the callable raised{where}"
+            return malformed(f"{plain}: {self._redactor.foreign(str(answer['error']))}", plain=plain)
         return self._values.grade(answer.get("value"))
 
     def judge(self, raw: str) -> Grade | None:

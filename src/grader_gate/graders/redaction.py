@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import re
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
@@ -12,6 +14,11 @@ MAX_FOREIGN = 300
 HIDDEN = "[hidden]"
 _PART = 8
 """A run of this many characters of a key is as good as hidden: providers echo ``sk-abcd…wxyz``."""
+_SEPARATORS = "\\s\\\\\"'`+,;|\u200b-\u200f\u2060\ufeff"
+"""What a server or a program may put between the pieces of a key that it breaks up; part of a character class."""
+_BETWEEN = re.compile(f"[{_SEPARATORS}]+")
+MIN_SECRET = 8
+"""A declared variable with a shorter value is no secret: hiding it would blot out words."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+")
 
 
@@ -26,7 +33,11 @@ class Redactor:
         self._secrets = [secret for secret in secrets if secret]
         for secret in self._secrets:
             raw = secret.encode()
-            forms = {secret, quote(secret, safe=""), quote_plus(secret), raw.hex(), secret[::-1]}
+            forms = {
+                *(secret, secret[::-1], secret.lower(), secret.upper(), html.escape(secret)),
+                *(quote(secret, safe=""), quote_plus(secret), raw.hex(), raw.hex().upper()),
+                *(escaped := json.dumps(secret)[1:-1], escaped.replace("/", "\\/")),
+            }
             # Base64 of a text that contains the key shows one of three forms, by the key's place in it.
             for shift in range(3):
                 text = base64.b64encode(b"\0" * shift + raw).decode().rstrip("=")
@@ -34,6 +45,7 @@ class Redactor:
                 forms |= {inner, inner.replace("+", "-").replace("/", "_")}
             self._whole += [form for form in forms if len(form) >= 6 or form == secret]
         self._whole.sort(key=len, reverse=True)
+        self._squeezed = [(squeezed, form) for form in self._whole if len(squeezed := _BETWEEN.sub("", form)) >= 12]
 
     def hide(self, text: str) -> str:
         """The text with every form of every secret, and every long run of one, replaced."""
@@ -41,6 +53,18 @@ class Redactor:
             text = text.replace(form, HIDDEN)
         for secret in self._secrets:
             text = _hide_runs(text, secret)
+        return self._hide_broken(text)
+
+    def _hide_broken(self, text: str) -> str:
+        """Hide forms that come in pieces, with spaces, line ends or quotes between them."""
+        if not self._squeezed or not _BETWEEN.search(text):
+            return text
+        whole = _BETWEEN.sub("", text)
+        for squeezed, _ in self._squeezed:
+            if squeezed in whole:
+                pieces = f"[{_SEPARATORS}]{{0,8}}".join(map(re.escape, squeezed))
+                text = re.sub(pieces, HIDDEN, text)
+                whole = _BETWEEN.sub("", text)
         return text
 
     def foreign(self, text: str) -> str:

@@ -20,7 +20,14 @@ SCRIPT = Path(__file__).with_name("python_worker.py")
 
 
 class WorkerLost(Exception):
-    """A worker died or had to be ended; the message says which, and its last words (which may hold secrets)."""
+    """A worker died or had to be ended.
+
+    :ivar plain: which, in our own words; the message holds its last words as well, which may hold secrets.
+    """
+
+    def __init__(self, plain: str, said: str = "") -> None:
+        super().__init__(plain + (f": {said}" if said else ""))
+        self.plain = plain
 
 
 class WorkerRefused(Exception):
@@ -128,7 +135,7 @@ class Pool:
         if not line.endswith(b"\n"):
             code = await process.wait()
             said = await worker.stderr.last_line()
-            raise WorkerLost(f"the worker died (exit {code})" + (f": {said}" if said else ""))
+            raise WorkerLost(f"the worker died (exit {code})", said)
         answer: dict[str, Any] = json.loads(line)
         return answer
 

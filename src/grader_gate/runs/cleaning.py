@@ -35,7 +35,17 @@ def cleaned(grade: Grade, redact: Callable[[str], str]) -> Grade:
                 CheckOutcome(name=clean(check.name), passed=check.passed, detail=clean(check.detail))
                 for check in grade.checks
             ),
-            "error": grade.error and grade.error.model_copy(update={"message": clean(grade.error.message)}),
+            "error": grade.error
+            and grade.error.model_copy(
+                update={"message": clean(grade.error.message), "plain": maybe(grade.error.plain)}
+            ),
+            "environment": grade.environment
+            and grade.environment.model_copy(
+                update={
+                    name: tuple(clean(text) for text in getattr(grade.environment, name))
+                    for name in ("planned", "committed", "unreported")
+                }
+            ),
             "score": grade.score if grade.score is None or isfinite(grade.score) else None,
         }
     )

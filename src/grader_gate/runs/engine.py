@@ -269,9 +269,9 @@ class _Run:
             if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
                 raise  # It is this run that ends, not the grader that cancelled something of its own.
             # A grader that raises is broken; its grade must not be lost, nor the run.
-            what = f"{type(error).__name__}: {error}".rstrip(": ")
-            message = f"grader {planned.grader!r} failed instead of answering: {what}"
-            return Grade(error=GradeError(kind=ErrorKind.UNMEASURED, message=message))
+            plain = f"grader {planned.grader!r} failed instead of answering: {type(error).__name__}"
+            message = f"{plain}: {error}".rstrip(": ")
+            return Grade(error=GradeError(kind=ErrorKind.UNMEASURED, message=message, plain=plain))
 
     async def _prepare(self, left: Sequence[PlannedGrade]) -> None:
         """Find what would fail every call before the first call of any grader: a prompt, a key, a price."""

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from grader_gate.graders.checking.base import Ask, Building, Finding, compiled, search, text_of
+from grader_gate.graders.checking.base import Ask, Building, CheckTimeout, Finding, compiled, search, text_of
 from grader_gate.graders.inputs import read_text
 
+MAX_REFERENCES = 10_000
+"""References followed for one answer: each may double the work of the one before it."""
 UNITS = ("characters", "words", "lines")
 
 
@@ -25,13 +27,15 @@ def json_parses(building: Building) -> Ask:
 def json_schema(building: Building) -> Ask:
     """The answer is JSON that a schema accepts. References to other documents are never fetched.
 
-    Dialect by ``$schema``, else 2020-12. Patterns in the schema run under a time limit.
+    Dialect by ``$schema``, else 2020-12. Patterns in the schema run under a time limit, references within it are
+    followed :data:`MAX_REFERENCES` times at most.
     """
     from jsonschema import FormatChecker, SchemaError
     from jsonschema.exceptions import best_match
 
     schema = _schema(building)
-    kind = _validator_class(schema, building)
+    followed: list[None] = []
+    kind = _validator_class(schema, building, followed)
     try:
         kind.check_schema(schema, format_checker=FormatChecker(formats=()))
     except SchemaError as error:
@@ -45,6 +49,7 @@ def json_schema(building: Building) -> Ask:
         value, problem = _parsed(text_of(inputs, "answer"))
         if problem:
             return False, problem
+        followed.clear()
         try:
             error = best_match(validator.iter_errors(value))
         except Unresolvable as unresolvable:
@@ -56,8 +61,16 @@ def json_schema(building: Building) -> Ask:
     return ask
 
 
-def _validator_class(schema: Any, building: Building) -> Any:
+def _validator_class(schema: Any, building: Building, followed: list[None]) -> Any:
+    """A validator whose work is bounded; ``followed`` grows with every reference that is followed."""
     from jsonschema import Draft202012Validator, ValidationError, validators
+
+    if _holds_both(schema):
+        raise building.problem(
+            "has `patternProperties` and `unevaluatedProperties`, which cannot be run under a time limit together; "
+            "use `additionalProperties`",
+            "schema",
+        )
 
     patterns: dict[str, Any] = {}
 
@@ -77,9 +90,48 @@ def _validator_class(schema: Any, building: Building) -> Any:
                     if matches(expression, name):
                         yield from validator.descend(value, below, path=name, schema_path=expression)
 
+    def additional_properties(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        # The library's own searches with patterns that nothing bounds.
+        if not validator.is_type(instance, "object"):
+            return
+        known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+        for name, value in instance.items():
+            if name in known or any(matches(expression, name) for expression in patterns):
+                continue
+            if validator.is_type(wanted, "object"):
+                yield from validator.descend(value, wanted, path=name)
+            elif wanted is False:
+                yield ValidationError(f"additional properties are not allowed ({name!r} was unexpected)")
+
     base = validators.validator_for(schema, default=Draft202012Validator)
+
+    def reference(keyword: str) -> Any:
+        def follow(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+            followed.append(None)
+            if len(followed) > MAX_REFERENCES:
+                raise CheckTimeout(f"the schema follows over {MAX_REFERENCES:,} references on this answer; simplify it")
+            yield from base.VALIDATORS[keyword](validator, wanted, instance, schema) or ()
+
+        return follow
+
     extend: Any = validators.extend  # has no types
-    return extend(base, {"pattern": pattern, "patternProperties": pattern_properties})
+    references = {k: reference(k) for k in ("$ref", "$dynamicRef", "$recursiveRef") if k in base.VALIDATORS}
+    own = {"pattern": pattern, "patternProperties": pattern_properties, "additionalProperties": additional_properties}
+    return extend(base, {**own, **references})
+
+
+def _holds_both(schema: Any) -> bool:
+    """Whether keywords of the schema, at any depth, are both ``patternProperties`` and ``unevaluatedProperties``."""
+    found: set[str] = set()
+    left = [schema]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            found |= {"patternProperties", "unevaluatedProperties"} & part.keys()
+            left += part.values()
+        elif isinstance(part, list):
+            left += part
+    return len(found) == 2
 
 
 def _schema(building: Building) -> Any:
