@@ -115,6 +115,13 @@ def build_parser() -> argparse.ArgumentParser:
     plan.add_argument("revision", nargs="?", default="WORKTREE", help="default: WORKTREE")
     _common(plan)
 
+    lint = _command(commands, "lint", do.run_lint, "what is doubtful about golden cases and ladders; calls nothing")
+    lint.add_argument("revision", nargs="?", default="WORKTREE", help="default: WORKTREE")
+    lint.add_argument("--strict", action="store_true", help="exit 1 where there is a remark")
+    lint.add_argument("--suite", action="append", default=[], metavar="NAME", help="only this suite; may be repeated")
+    lint.add_argument("--config", default=CONFIG, metavar="PATH", help=f"default: {CONFIG}")
+    lint.add_argument("-C", dest="root", default=".", metavar="DIR", help="the repository (default: here)")
+
     init = _command(commands, "init", do.run_init, "write a configuration, a workflow and a first ladder to edit")
     init.add_argument("--force", action="store_true", help="overwrite files that are there")
     init.add_argument("-C", dest="root", default=".", metavar="DIR", help="the repository (default: here)")

@@ -183,6 +183,28 @@ def run_plan(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return ExitCode.OK
 
 
+def run_lint(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """``grader-gate lint``: remarks are notices; with ``--strict`` one of them is enough to fail."""
+    from grader_gate.flow.hygiene import lint
+    from grader_gate.report.escape import log_line
+    from grader_gate.report.figures import place, plural
+
+    found = lint(
+        Path(arguments.root),
+        arguments.revision,
+        config_path=arguments.config,
+        environ=environ,
+        suites=arguments.suite,
+    )
+    for suite, remarks in found.items():
+        for remark in remarks:
+            where = place(remark.location) or f"suite {suite}"
+            print(log_line(f"{where}: {remark.kind}: {remark.message}", 2000))
+    count = sum(len(remarks) for remarks in found.values())
+    print(f"{plural(count, 'remark')} on {plural(len(found), 'suite')}")
+    return ExitCode.FAIL if count and arguments.strict else ExitCode.OK
+
+
 def run_init(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """``grader-gate init``."""
     from grader_gate.flow.starting import start

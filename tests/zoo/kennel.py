@@ -18,9 +18,11 @@ from typing import Any
 
 from grader_gate.cli import main
 from grader_gate.suite.mutators.registry import registry
+from tests.zoo.table import Entry
 
 HERE = Path(__file__).resolve().parent
 PROMISE = "deterministic: true"
+PATIENCE = "timeout_s: 20"
 SAID = ("confirmed", "absolute", "not re-run", "unconfirmed")
 """Statuses of findings that accuse; what was dismissed as noise or is undecided does not."""
 SILENT = ("improvement", "provider drift", "standing debt", "new case")
@@ -54,7 +56,7 @@ def accuses(finding: dict[str, Any]) -> bool:
 def audit_of(finding: dict[str, Any]) -> str:
     """The audit that speaks in a finding, under the name the table uses."""
     kind = finding["kind"]
-    if UNUSABLE in (finding["head"] or "").split(" (")[0]:
+    if UNUSABLE in (finding["head"] or ""):
         return "malformed"
     if kind in ("regression", "wrong verdict"):
         return "abstention" if finding["head"] == "abstained" else "golden"
@@ -84,23 +86,38 @@ class Kennel:
         self._commit("the suite and the graders")
         self._bases: set[str] = set()
 
-    def base(self, target: str, *, deterministic: bool, repeats: int) -> str:
-        """The branch whose judge is ``target``, with a frozen baseline."""
-        branch = "base-" + target.replace(":", "-")
+    def base(self, target: str, *, deterministic: bool = True, timeout_s: float = 20) -> str:
+        """The branch whose judge is ``target``, with a frozen baseline: one repeat of each item where the contract
+        promises equal grades for equal calls, else three."""
+        branch = f"base-{target.replace(':', '-')}" + ("" if timeout_s == 20 else f"-{timeout_s:g}s")
         if branch not in self._bases:
             self._git("switch", "-q", "-c", branch, "empty")
             config = (HERE / "suite" / ".grader-gate.yml").read_text("utf-8")
+            assert PROMISE in config
+            assert PATIENCE in config
             if not deterministic:
-                assert PROMISE in config
                 config = config.replace(PROMISE, "deterministic: false")
+            config = config.replace(PATIENCE, f"timeout_s: {timeout_s:g}")
             (self.root / ".grader-gate.yml").write_text(config, "utf-8")
             self._write(target)
             self._commit(f"{target} is the judge")
-            code = self._gate("freeze", "HEAD", "--by", "keeper", "--repeats", str(repeats), out="freeze-" + branch)
+            code = self._gate(
+                "freeze", "HEAD", "--by", "keeper", "--repeats", "1" if deterministic else "3", out="freeze-" + branch
+            )
             assert code == 0, f"freezing {target} ended with {code}"
             self._commit("freeze")
             self._bases.add(branch)
         return branch
+
+    def examine(self, entry: Entry) -> Seen:
+        """Everything the table asks to be done with a grader; the audits of all commands together."""
+        base = self.base(entry.base, deterministic=entry.deterministic, timeout_s=entry.timeout_s)
+        found = self.check(base, entry.target)
+        if not entry.alone:
+            return found
+        more = self.alone(base, entry.target, *entry.alone)
+        result = {**found.result, "suites": [*found.result["suites"], *more.result["suites"]]}
+        return Seen(found.spoke | more.spoke, found.blocked, result)
 
     def check(self, base: str, target: str) -> Seen:
         """Put ``target`` up against ``base`` as a pull request."""

@@ -45,7 +45,8 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_QUOTED = re.compile(r"\"([^\"\n]{8,400})\"|“([^”\n]{8,400})”|«([^»\n]{8,400})»")
+_QUOTED = re.compile(r"(?<!\w)\"(?=\S)([^\"\n]{1,400})(?<=\S)\"(?!\w)|“([^”\n]{1,400})”|«([^»\n]{1,400})»")
+"""Straight quotation marks count in pairs, however short what they hold: else a closing mark would open the next."""
 
 
 def contradiction(grade: Grade) -> str | None:

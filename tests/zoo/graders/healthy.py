@@ -39,6 +39,18 @@ def scores_only(question, reference, answer, sources):
     return {"score": made["score"], "reason": made["reason"]}
 
 
+def wordless_scores_again(question, reference, answer, sources):
+    """The same in another order."""
+    made = careful(question, reference, answer, sources)
+    return {key: made[key] for key in ("reason", "verdict")}
+
+
+def scores_only_again(question, reference, answer, sources):
+    """The same in another order."""
+    made = careful(question, reference, answer, sources)
+    return {key: made[key] for key in ("reason", "score")}
+
+
 async def asynchronous(question, reference, answer, sources):
     """A coroutine."""
     return careful(question, reference, answer, sources)

@@ -25,6 +25,14 @@ def noisy_near_the_boundary(question, reference, answer, sources, seed):
     return {"verdict": verdict_of(score), "score": score, "reason": look.reason()}
 
 
+def softly_lenient(question, reference, answer, sources, seed):
+    """Passes what is incomplete now and then: no case fails for sure, and together they fail too often."""
+    made = careful(question, reference, answer, sources)
+    if made["verdict"] == "partial" and random.Random(f"{seed} {answer}").random() < 0.45:
+        made = {**made, "verdict": "correct", "score": 0.75}
+    return made
+
+
 def abstains_always(question, reference, answer, sources):
     """Never enough context."""
     return {"abstained": True, "reason": Look(question, truth(reference, sources), answer).reason()}
