@@ -65,6 +65,21 @@ def test_every_command_is_documented():
     assert set(choices()) - used == set()
 
 
+def test_scripts_and_targets_are_there():
+    """`python FOLDER/SCRIPT.py --flag` and `make TARGET`, wherever a page names them."""
+    text = "\n".join(page.read_text("utf-8") for page in PAGES)
+    scripts = re.findall(r"python ((?:benchmarks|docs|examples)/\w+\.py)((?: --?\w+)*)", text)
+    assert {path for path, _ in scripts} >= {"benchmarks/noop.py", "benchmarks/engine.py", "docs/make_reference.py"}
+    for path, flags in scripts:
+        source = (ROOT / path).read_text("utf-8")
+        assert [flag for flag in flags.split() if f'add_argument("{flag}"' not in re.sub(r"\(\s+", "(", source)] == []
+    targets = set(re.findall(r"`make ([a-z-]+)`|^\$ make ([a-z-]+)$", text, re.MULTILINE))
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for target in {one or other for one, other in targets}:
+        assert f"\n{target}: " in makefile, target
+    assert len(targets) >= 3
+
+
 def test_command_lines_are_found(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
