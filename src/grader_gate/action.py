@@ -15,69 +15,26 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from grader_gate.errors import ExitCode, GateError, UsageError
 from grader_gate.github.event import Event, EventKind, parse_event
 from grader_gate.github.inputs import Inputs, read_inputs
-from grader_gate.github.outputs import Log, append_summary, set_outputs
+from grader_gate.github.job import SECRETS, Job, RunCheck
+from grader_gate.github.outputs import Log
 from grader_gate.github.ownership import give_to_owner
+from grader_gate.github.routing import Task, route
 
 if TYPE_CHECKING:
     from grader_gate.github.check import GateCheck
     from grader_gate.github.client import Client
     from grader_gate.github.revisions import Compared
     from grader_gate.result import Result
-    from grader_gate.runs.progress import Progress
-
-MEASURED = frozenset({EventKind.PULL_REQUEST, EventKind.MERGE_GROUP, EventKind.DISPATCH})
-"""Events that compare two commits."""
-
-SECRETS = ("INPUT_TOKEN", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
-"""Variables whose values never reach the log, nor what measures."""
 
 
 class NotInActions(UsageError):
     """The variables that GitHub sets for a step are missing."""
-
-
-class UnsafeTrigger(UsageError):
-    """An event that gives a fork's changes a writing token and secrets."""
-
-
-class RunCheck(Protocol):
-    """What measures: :func:`grader_gate.check.check`. Leaves its files in ``out`` before it returns."""
-
-    def __call__(
-        self,
-        root: Path,
-        base: str,
-        head: str,
-        *,
-        out: Path,
-        environ: Mapping[str, str],
-        progress: Callable[[str], Progress],
-        config_path: str,
-        suites: Sequence[str],
-        max_calls: int | None,
-        key: str,
-        run_head_code: bool,
-    ) -> Result: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """What one run of the action works with."""
-
-    root: Path
-    environ: Mapping[str, str]
-    inputs: Inputs
-    event: Event
-    client: Client | None
-    log: Log
-    stream: TextIO
 
 
 def main(
@@ -111,13 +68,14 @@ def main(
         inputs = read_inputs(environ, root)
         event = _read_event(environ)
         log.line(f"event {event.name} {event.action}".rstrip() + f" in {event.repository or 'an unknown repository'}")
-        if (why := _nothing_to_do(event)) is not None:
-            log.line(why)
+        served = route(event, inputs)
+        if isinstance(served, str):
+            log.line(served)
             return ExitCode.OK
         client = _connect(inputs, event, log, sleep, now)
-        job = _Job(root, environ, inputs, event, client, log, stream)
+        job = Job(root, environ, inputs, event, client, log, stream)
         with _termination_interrupts(), contextlib.closing(client) if client else contextlib.nullcontext():
-            return _guarded(job, run_check)
+            return _served(served, job, run_check)
     except GateError as error:
         log.error(str(error))
         return error.exit_code
@@ -146,20 +104,38 @@ def _read_event(environ: Mapping[str, str]) -> Event:
     return parse_event(name, payload if isinstance(payload, dict) else {}, environ)
 
 
-def _nothing_to_do(event: Event) -> str | None:
-    """Why this event is not measured, in words; None where it is.
+def _served(task: Task, job: Job, run_check: RunCheck | None) -> int:
+    """Do what the event asks for."""
+    match task:
+        case Task.FREEZE:
+            from grader_gate.github.freeze import freeze_by_label
 
-    :raises UnsafeTrigger: ``pull_request_target``: ending green would look like a verdict.
-    """
-    if event.kind is EventKind.PULL_REQUEST_TARGET:
-        raise UnsafeTrigger(
-            "pull_request_target gives foreign changes a writing token; let the workflow run on `pull_request`"
-        )
-    if event.kind not in MEASURED:
-        return f"a {event.name} event has no two sides to compare; nothing is measured and no check is set"
-    if event.kind is EventKind.PULL_REQUEST and event.action == "closed":
-        return "the pull request is closed; nothing is measured and no check is set"
-    return None
+            return _owned(job, lambda: freeze_by_label(job))
+        case Task.SAFE_TO_GRADE:
+            from grader_gate.github.safe import grade_safely
+
+            return grade_safely(job, lambda request: _guarded(request, run_check))
+        case Task.ROLL_FORWARD:
+            from grader_gate.github.roll import roll_forward
+
+            return _owned(job, lambda: roll_forward(job))
+        case Task.DRIFT:
+            from grader_gate.github.drift import watch_drift
+
+            return _owned(job, lambda: watch_drift(job))
+        case Task.COMPANION:
+            from grader_gate.github.companion import publish_testimony
+
+            return publish_testimony(job)
+        case Task.CHECK:
+            return _guarded(job, run_check)
+
+
+def _owned(job: Job, serve: Callable[[], int]) -> int:
+    try:
+        return serve()
+    finally:
+        give_to_owner(job.root, job.inputs.out)
 
 
 def _connect(
@@ -193,21 +169,23 @@ def _termination_interrupts() -> Iterator[None]:
 # ---------------------------------------------------------------- measuring
 
 
-def _guarded(job: _Job, run_check: RunCheck | None) -> int:
+def _guarded(job: Job, run_check: RunCheck | None) -> int:
     """Measure with the check open: whatever happens below, it is completed."""
+    from grader_gate.github.finish import posted, summarise
+
     check = _check(job)
     try:
         with check if check is not None else contextlib.nullcontext():
             result = _measured(job, run_check)
             # The runner's own files come first: they need no network.
-            _summarise(job, result)
-            _publish(job, result, check)
+            summarise(job, result)
+            posted(job, result, check)
     finally:
         give_to_owner(job.root, job.inputs.out)
     return result.exit_code
 
 
-def _check(job: _Job) -> GateCheck | None:
+def _check(job: Job) -> GateCheck | None:
     if job.client is None or not job.inputs.check:
         return None
     from grader_gate.github.publish import check_for
@@ -215,18 +193,22 @@ def _check(job: _Job) -> GateCheck | None:
     return check_for(job.event, job.client, job.inputs.key, job.log.line)
 
 
-def _measured(job: _Job, run_check: RunCheck | None) -> Result:
+def _measured(job: Job, run_check: RunCheck | None) -> Result:
     """The result, also where measuring failed: then one that says why, with the same exit code."""
+    from grader_gate.flow.inheritance import carry
+    from grader_gate.github.finish import kept
     from grader_gate.github.results import tightened, unmeasured
+    from grader_gate.github.trusted import Trusted, gather
 
     sides: Compared | None = None
+    trusted = Trusted()
     try:
         from grader_gate.changes.git import Git
         from grader_gate.github.workspace import bring_sides
-        from grader_gate.runs.progress import LineProgress
 
         with Git(job.root, env=job.environ) as git:
             sides = bring_sides(git, job.event, job.inputs, job.client, job.log)
+            trusted = gather(job, git, sides)
         measure = run_check or _default_check()
         job.inputs.out.mkdir(parents=True, exist_ok=True)
         with job.log.group("Measuring"):
@@ -235,95 +217,36 @@ def _measured(job: _Job, run_check: RunCheck | None) -> Result:
                 sides.base,
                 sides.head,
                 out=job.inputs.out,
-                environ=_without_secrets(job),
-                progress=lambda label: LineProgress(job.stream, label),
+                environ=job.without_secrets(),
+                progress=job.progress,
                 config_path=job.inputs.config,
                 suites=job.inputs.suites,
                 max_calls=job.inputs.max_calls,
                 key=job.inputs.key,
-                run_head_code=not job.event.is_fork,
+                run_head_code=job.event.kind is not EventKind.PULL_REQUEST_TARGET and not job.event.is_fork,
+                records=trusted.records,
+                acceptances=trusted.acceptances,
+                inherited=trusted.inherited,
             )
-        return _kept(job, tightened(result, block=job.inputs.block))
+        return kept(job, carry(tightened(result, block=job.inputs.block), trusted.inherited))
     except GateError as error:
         job.log.error(str(error))
-        return _kept(job, unmeasured(job.event, job.inputs, sides, job.log.clean(str(error)), error.exit_code))
+        result = unmeasured(job.event, job.inputs, sides, job.log.clean(str(error)), error.exit_code)
+        return kept(job, carry(result, trusted.inherited))
     except Exception as error:
         job.log.foreign(traceback.format_exc())
         line = (
             f"the gate crashed ({type(error).__name__}); this is a bug of grader-gate, the job's log has the traceback"
         )
         job.log.error(line)
-        return _kept(job, unmeasured(job.event, job.inputs, sides, line, ExitCode.ERROR))
+        result = unmeasured(job.event, job.inputs, sides, line, ExitCode.ERROR)
+        return kept(job, carry(result, trusted.inherited))
 
 
 def _default_check() -> RunCheck:
     from grader_gate.check import check
 
     return check
-
-
-def _without_secrets(job: _Job) -> dict[str, str]:
-    """What measuring may know of the environment: no token of GitHub's; the authorities to trust."""
-    environ = {name: value for name, value in job.environ.items() if name not in SECRETS}
-    if job.inputs.ca_bundle is not None:
-        environ["SSL_CERT_FILE"] = str(job.inputs.ca_bundle)
-    return environ
-
-
-def _kept(job: _Job, result: Result) -> Result:
-    """``result`` with the link to this run, on disk with the event before anything is posted."""
-    from grader_gate.flow.outputs import write_reports
-    from grader_gate.github.publish import save_event
-
-    result = result if result.report_url else result.model_copy(update={"report_url": job.event.run_url})
-    try:
-        write_reports(result, job.inputs.out)
-        save_event(job.event, job.inputs.out)
-    except OSError as error:
-        job.log.warning(f"input `out`: the result could not be written ({error.strerror}); it cannot be posted later")
-    except Exception as error:
-        # A report that cannot be drawn must not cost the verdict: result.json is written before any of them.
-        job.log.foreign(traceback.format_exc())
-        job.log.warning(f"a report could not be written ({type(error).__name__}); this is a bug of grader-gate")
-    return result
-
-
-# ---------------------------------------------------------------- after
-
-
-def _summarise(job: _Job, result: Result) -> None:
-    from grader_gate.github.results import output_values
-    from grader_gate.report.summary import render_summary
-
-    job.log.line(f"verdict: {result.verdict.value}: {result.headline}")
-    report = job.inputs.out / "report.html"
-    try:
-        if path := job.environ.get("GITHUB_STEP_SUMMARY"):
-            append_summary(Path(path), render_summary(result))
-        if path := job.environ.get("GITHUB_OUTPUT"):
-            shown = report.relative_to(job.root).as_posix() if report.is_file() else ""
-            set_outputs(Path(path), output_values(result, shown))
-    except OSError as error:
-        job.log.warning(f"summary or outputs could not be written ({error.strerror})")
-
-
-def _publish(job: _Job, result: Result, check: GateCheck | None) -> None:
-    if job.client is None:
-        return
-    from grader_gate.github.publish import publish
-
-    try:
-        outcome = publish(result, job.event, job.client, check=check, comment=job.inputs.comment, log=job.log.line)
-    except Exception as error:
-        # The verdict is known and kept; what goes wrong in telling it must not change it.
-        job.log.foreign(traceback.format_exc())
-        job.log.warning(f"posting crashed ({type(error).__name__}); this is a bug of grader-gate, please report it")
-        return
-    for line in outcome.lines:
-        job.log.line(line)
-    if not outcome.complete:
-        folder = job.inputs.out.relative_to(job.root).as_posix()
-        job.log.warning(f"not everything was posted, see above; the verdict stands in {folder} and in the job summary")
 
 
 def publish_folder(

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader_gate.changes.git import Git
 from grader_gate.config import DEFAULT_PATH
 from grader_gate.flow.prepare import CheckOptions, Prepared, prepare
 from grader_gate.result import Result
 from grader_gate.runs.progress import Progress
+
+if TYPE_CHECKING:
+    from grader_gate.baselines.record import BaselineRecord
+    from grader_gate.flow.inheritance import Inherited
 
 
 def check(
@@ -27,11 +32,16 @@ def check(
     cache: Path | None = None,
     run_head_code: bool = True,
     accepted: bool = False,
+    records: Sequence[BaselineRecord] = (),
+    acceptances: frozenset[str] = frozenset(),
+    inherited: Inherited | None = None,
 ) -> Result:
     """Compare ``head`` with ``base`` and write everything into ``out``.
 
     :param root: any folder of the repository.
     :param base: a revision. :param head: a revision, or ``WORKTREE``.
+    :param records: trusted baseline records beside the base commit's files.
+    :param acceptances: pairs that the freeze label has accepted. :param inherited: what earlier runs confirmed.
     :returns: the result, which is also in ``out/result.json`` beside the ledger and the reports.
     :raises UsageError: configuration, cases or command line cannot be used (exit code 2).
     :raises GateError: it could not be measured (exit code 3).
@@ -49,6 +59,9 @@ def check(
         cache=cache,
         run_head_code=run_head_code,
         accepted=accepted,
+        records=tuple(records),
+        acceptances=acceptances,
+        inherited=inherited,
     )
     with Git.find(root, env=environ) as git:
         prepared = prepare(git, base, head, options)

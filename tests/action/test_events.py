@@ -8,7 +8,7 @@ from tests.report import fixtures
 from tests.servers.github_objects import event
 
 
-@pytest.mark.parametrize("name", ["issue_comment", "push", "schedule", "workflow_run", "watch"])
+@pytest.mark.parametrize("name", ["issue_comment", "push", "workflow_run", "watch"])
 def test_an_event_without_two_sides_is_explained_and_ends_0(job, server, name):
     job.env["GITHUB_EVENT_NAME"] = name
     job.payload = event("push") if name == "push" else event("issue_comment")

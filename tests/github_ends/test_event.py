@@ -31,6 +31,8 @@ def test_a_pull_request_of_githubs_own_example():
         labels=("bug",),
         actor="octocat",
         author="Codertocat",
+        by="Codertocat",
+        default_branch="master",
         run_id=4711,
         attempt=2,
         server_url="https://ghes.example",

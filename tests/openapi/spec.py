@@ -31,13 +31,19 @@ def to_json_schema(node: Any) -> Any:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
+def _pattern(path: str) -> str:
+    """A template as an expression; git's references hold slashes."""
+    values = "(.+)" if "/git/ref" in path else "([^/]+)"
+    return re.sub(r"\{[^}]+\}", lambda found: values if found[0] == "{ref}" else "([^/]+)", path)
+
+
 class Spec:
     """Validates one request or response at a time; every complaint is one line."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._components = to_json_schema(document["components"])
         self._operations = [
-            (verb.upper(), re.compile(re.sub(r"\{[^}]+\}", "([^/]+)", path) + r"\Z"), path, operation)
+            (verb.upper(), re.compile(_pattern(path) + r"\Z"), path, operation)
             for path, verbs in document["paths"].items()
             for verb, operation in verbs.items()
         ]

@@ -163,3 +163,35 @@ def comparison(url: str, repo: str, basehead: str, merge_base: str) -> dict[str,
         "total_commits": 1,
         "commits": [],
     }
+
+
+def issue(url: str, repo: str, number: int, title: str, body: str, login: str, at: str) -> dict[str, Any]:
+    api = f"{url}/repos/{repo}/issues/{number}"
+    return {
+        "id": number,
+        "node_id": "I_1",
+        "url": api,
+        "repository_url": f"{url}/repos/{repo}",
+        "labels_url": f"{api}/labels{{/name}}",
+        "comments_url": f"{api}/comments",
+        "events_url": f"{api}/events",
+        "html_url": f"{url}/{repo}/issues/{number}",
+        "number": number,
+        "state": "open",
+        "state_reason": None,
+        "title": title,
+        "body": body,
+        "user": user(url, login),
+        "labels": [],
+        "assignee": None,
+        "assignees": [],
+        "milestone": None,
+        "locked": False,
+        "active_lock_reason": None,
+        "comments": 0,
+        "closed_at": None,
+        "created_at": at,
+        "updated_at": at,
+        "closed_by": None,
+        "author_association": "NONE",
+    }

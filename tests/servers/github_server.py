@@ -22,6 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from tests.openapi.spec import Spec
 from tests.servers import github_objects as objects
+from tests.servers import github_repository as repository
 
 MAX_BODY = 65_536
 READ = {"GET"}
@@ -36,7 +37,7 @@ class Token:
     app: bool = True
 
 
-AREAS = ("issues", "checks", "statuses", "pull_requests", "contents")
+AREAS = ("issues", "checks", "statuses", "pull_requests", "contents", "actions")
 
 
 @dataclass
@@ -103,6 +104,7 @@ class GitHubServer:
         self.graphql = True
         self.git_repo: Path | None = None
         self.git_is_private = True
+        self.state = repository.RepositoryState()
         self._ids = iter(range(1000, 10**9))
         self._clock = iter(range(10**6))
         self._lock = threading.RLock()
@@ -146,6 +148,9 @@ class GitHubServer:
     def add_status(self, sha: str, context: str, state: str, target_url: str | None) -> None:
         made = objects.status(self.url, self.repo, sha, next(self._ids), context, state, "", target_url, self.time())
         self.statuses.setdefault(sha, []).append(made)
+
+    def next_id(self) -> int:
+        return next(self._ids)
 
     def bodies(self, number: int) -> list[str]:
         return [comment["body"] for comment in self.comments.get(number, [])]
@@ -211,9 +216,20 @@ class GitHubServer:
                 known, _, rest = pattern.partition(" ")
                 if known == verb and (found := re.fullmatch(rest.replace("REPO", f"/repos/{self.repo}"), path)):
                     return route(self, token, query, body, *found.groups())
+            for pattern, handler in repository.ROUTES.items():
+                known, _, rest = pattern.partition(" ")
+                if known == verb and (found := re.fullmatch(rest.replace("REPO", f"/repos/{self.repo}"), path)):
+                    return self._elsewhere(handler, token, query, body, *found.groups())
             raise Answer(404, _message("Not Found"))
         except Answer as answer:
             return answer
+
+    def _elsewhere(self, handler: Callable[..., Any], *arguments: Any) -> Answer:
+        try:
+            status, said, *headers = handler(self, *arguments)
+        except repository.Answered as refused:
+            status, said, headers = refused.status, refused.message, []
+        return Answer(status, _message(said) if isinstance(said, str) else said, headers[0] if headers else None)
 
     def _graphql(self, token: Token) -> Answer:
         if not self.graphql:
@@ -230,6 +246,9 @@ class GitHubServer:
         if need == "write" and has != "write":
             kind = "integration" if token.app else "personal access token"
             raise Answer(403, _message(f"Resource not accessible by {kind}"))
+
+    def page(self, elements: list[Any], query: dict[str, str], path: str) -> tuple[list[Any], dict[str, str]]:
+        return self._page(elements, query, path)
 
     def _page(self, elements: list[Any], query: dict[str, str], path: str) -> tuple[list[Any], dict[str, str]]:
         size, page = min(int(query.get("per_page", 30)), 100), int(query.get("page", 1))
@@ -414,6 +433,12 @@ def _handler(server: GitHubServer) -> type[BaseHTTPRequestHandler]:
             raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             if ".git/" in self.path:
                 self._git(raw)
+                return
+            if self.path.startswith("/storage/"):
+                # Another host on the real GitHub: whoever sends it a token has given the token away.
+                if self.headers.get("Authorization"):
+                    server.violations.append("the token was sent to the storage")
+                self._send(200, server.state.archives[int(self.path.rsplit("/", 1)[1])], {})
                 return
             status, data, headers, hang_up = server.handle(self.command, self.path, self.headers, raw)
             if hang_up:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import Field, ValidationError
 
 from grader_gate.errors import LocatedError
-from grader_gate.model import Frozen, Grade, Tree, canonical_json, digest
+from grader_gate.model import Frozen, Grade, GradeError, Tree, canonical_json, digest
 
 RECORD_SCHEMA = 1
 """Version of the record format; a reader refuses a newer one."""
@@ -31,6 +31,7 @@ class RecordHead(Frozen):
     run: str | None = Field(default=None, description="Workflow run that measured it")
     workflow: str | None = None
     policy_digest: str = ""
+    accepts: str | None = Field(default=None, description="The pair of digests that the freeze label accepted")
     tool_version: str = ""
     graders: dict[str, str] = Field(default_factory=dict, description="Identity digest per grader")
     mutators: dict[str, int] = Field(default_factory=dict, description="Version per mutator")
@@ -141,22 +142,37 @@ class Baseline:
         return f"frozen {head.at[:10]} by {head.by} at {head.commit[:12]}"
 
 
-def read_baseline(tree: Tree, folder: str) -> Baseline:
-    """All records below ``folder`` of a tree, oldest first.
+def read_records(tree: Tree, folder: str) -> dict[str, BaselineRecord]:
+    """All records below ``folder`` of a tree, by path.
 
     :raises RecordError: see :func:`parse_record`.
     """
-    records = []
+    records = {}
     for path in tree.glob(f"{folder.strip('/')}/*.jsonl"):
         try:
             text = tree.read(path).decode("utf-8")
         except UnicodeDecodeError as error:
             raise RecordError("not UTF-8; restore the file or freeze anew", path=path) from error
-        records.append((parse_record(text, path), path))
+        records[path] = parse_record(text, path)
+    return records
+
+
+def read_baseline(tree: Tree, folder: str, more: Iterable[BaselineRecord] = ()) -> Baseline:
+    """All records below ``folder`` of a tree and ``more`` from other stores, oldest first.
+
+    :raises RecordError: see :func:`parse_record`.
+    """
+    named = [(record, path.rpartition("/")[2]) for path, record in read_records(tree, folder).items()]
+    named += [(record, record.name) for record in more]
     baseline = Baseline()
-    for record, _ in sorted(records, key=lambda pair: (pair[0].head.at, pair[1])):
+    for record, _ in sorted(named, key=lambda pair: (pair[0].head.at, pair[1])):
         baseline.add(record)
     return baseline
+
+
+def shown_error(error: GradeError, quote: str) -> str:
+    """An error's message; where nothing may be quoted, without the words of providers and programs."""
+    return error.message if quote != "none" or error.plain is None else error.plain
 
 
 def strip_quotes(grade: Grade, quote: str) -> Grade:
@@ -164,10 +180,21 @@ def strip_quotes(grade: Grade, quote: str) -> Grade:
     if quote == "full":
         return grade
     if quote == "none":
-        return grade.model_copy(update={"reason": "", "raw": None, "citations": (), "checks": ()})
-    return grade.model_copy(
-        update={"reason": grade.reason[:400], "raw": grade.raw if len(grade.raw or "") <= 4000 else None}
-    )
+        error = grade.error and GradeError(kind=grade.error.kind, message=shown_error(grade.error, quote))
+        kept: dict[str, object] = {
+            "reason": "",
+            "raw": None,
+            "earlier_raw": None,
+            "citations": (),
+            "checks": (),
+            "error": error,
+        }
+        if grade.environment is not None:
+            silent = {"planned": (), "committed": (), "unreported": ()}
+            kept["environment"] = grade.environment.model_copy(update=silent)
+        return grade.model_copy(update=kept)
+    raws = {name: text for name in ("raw", "earlier_raw") if len(text := getattr(grade, name) or "") > 4000}
+    return grade.model_copy(update={"reason": grade.reason[:400], **dict.fromkeys(raws)})
 
 
 def group_rows(graded: Iterable[tuple[str, str, str, str, str, Grade]], quote: str) -> list[FrozenGrades]:

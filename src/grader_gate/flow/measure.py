@@ -7,19 +7,22 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from grader_gate import __version__
+from grader_gate.baselines.record import shown_error
 from grader_gate.config import ChecksGrader, Mode
 from grader_gate.decision.outcome import Settings
+from grader_gate.flow.accepting import accepted_before
 from grader_gate.flow.compare import Comparison, after_screen, settle
+from grader_gate.flow.examining import look_closer
+from grader_gate.flow.inheritance import inherit, pair_digest
 from grader_gate.flow.novelty import NEW, Novelty, new_findings
 from grader_gate.flow.novelty import measure as measure_new
-from grader_gate.flow.examining import look_closer
 from grader_gate.flow.prepare import CheckOptions, Prepared, exit_code, overall, policy_digest
+from grader_gate.flow.secrecy import redact_for
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup
 from grader_gate.flow.suite_report import Rules, blocking_claims, suite_result, waived_claims
 from grader_gate.flow.why import case_changes, grader_changes
 from grader_gate.flow.work import Work, estimate_of, find_work, first_calls, plan_digest, tariff_of
-from grader_gate.graders.redaction import Redactor
 from grader_gate.model import ClaimKind, GateVerdict, GoldenCase, Ladder, Location, Purpose, Role, Side
 from grader_gate.result import Change, Estimate, Notice, Rate, Result, SuiteResult
 from grader_gate.runs.cache import Cache
@@ -32,7 +35,10 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
     started = options.now() or datetime.now(UTC).isoformat(timespec="seconds")
     cache: Cache | None = None
     try:
-        work = find_work(prepared)
+        work = find_work(prepared, options.records)
+        compared = pair_digest(prepared, work)
+        if (before := accepted_before(prepared, options, work, compared)) is not None:
+            return before
         prepared.notices += [
             Notice(message=said, level="warning")
             for grader in head.built.values()
@@ -41,11 +47,11 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
         cache = None if options.cache is None else Cache(options.cache, readable=("local",), writes="local")
         price = estimate_of(work, prepared, cache)
         if work.empty:
-            return _result(prepared, options, work, [], None, started, price)
+            return _result(prepared, options, work, [], None, started, price, compared)
         base.prepare()
         head.prepare()
         pair = {"base": base.sha, "head": head.sha, "plan": plan_digest(work)}
-        with open_ledger(options.out, pair, Redactor(_secrets(base, options)).hide) as ledger:
+        with open_ledger(options.out, pair, redact_for(options.environ, base, head)) as ledger:
             tariff = tariff_of(base, head)
             session = Session(
                 ledger=ledger,
@@ -58,17 +64,12 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
             )
             session.from_baseline = sum(c.from_baseline for c in work.comparisons)
             suites = await _run(prepared, work, session, options)
-            return _result(prepared, options, work, suites, session, started, price)
+            return _result(prepared, options, work, suites, session, started, price, compared)
     finally:
         await base.aclose()
         await head.aclose()
         if cache is not None:
             cache.close()
-
-
-def _secrets(base: SideSetup, options: CheckOptions) -> list[str]:
-    names = [p.key_env for p in base.providers.values() if p.key_env]
-    return [options.environ[name] for name in names if options.environ.get(name)]
 
 
 async def _run(prepared: Prepared, work: Work, session: Session, options: CheckOptions) -> list[SuiteResult]:
@@ -132,7 +133,7 @@ async def _settle(
             errors.append(f"{unmeasured or 'some'} new claims could not be measured")
     if session.budget.exhausted and decision.verdict is GateVerdict.ERROR:
         errors.append(session.budget.exhausted)
-    errors += _what_failed(comparison, new)
+    errors += _what_failed(comparison, new, config.report.quote)
     head_name = comparison.head.name
     kind = config.graders[comparison.base.name].kind
     checks = head.config.graders.get(head_name)
@@ -188,15 +189,18 @@ def _graded(comparison: Comparison, new: Novelty | None) -> Rate:
     return Rate(k=got + got_new, n=got + got_new, planned=count)
 
 
-def _what_failed(comparison: Comparison, new: Novelty | None) -> list[str]:
-    """The different messages of grades that could not be measured, most frequent first, three at most."""
+def _what_failed(comparison: Comparison, new: Novelty | None, quote: str) -> list[str]:
+    """The different messages of grades that could not be measured, most frequent first, three at most.
+
+    Where nothing may be quoted, without the words of providers and programs: they may repeat what they were sent.
+    """
     from collections import Counter
 
     books = [comparison.book] + ([new.book] if new is not None else [])
     said: Counter[str] = Counter()
     for book in books:
         for side in (Side.HEAD,) if comparison.base_gone else Side:
-            said.update(g.error.message for g in book.grades(side) if g.unmeasured and g.error is not None)
+            said.update(shown_error(g.error, quote) for g in book.grades(side) if g.unmeasured and g.error is not None)
     return [f"{n} × {message}" for message, n in said.most_common(3)]
 
 
@@ -261,6 +265,7 @@ def _result(
     session: Session | None,
     started: str,
     price: Estimate,
+    pair: str,
 ) -> Result:
     config = prepared.base.config
     gone = [
@@ -288,6 +293,7 @@ def _result(
         key=options.key,
         config_path=options.config_path,
         policy_digest=policy_digest(config),
+        pair=pair,
         suites=tuple(suites),
         goalposts=tuple(prepared.goalposts),
         notices=tuple(prepared.notices),
@@ -296,5 +302,7 @@ def _result(
         started_at=started,
         **({} if session is None else {"cost": session.cost()}),
     )
+    result = inherit(result, options.inherited, {c.suite: c.affected.claims for c in work.comparisons})
+    result = result.model_copy(update={"exit_code": exit_code(result.verdict, config.mode)})
     steps = next_steps(result, report_mode=config.mode is Mode.REPORT)
     return result.model_copy(update={"headline": headline(result), "next_steps": steps})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader_gate import __version__
 from grader_gate.changes.git import Git
@@ -17,6 +18,10 @@ from grader_gate.flow.sides import SideSetup, open_tree, read_side
 from grader_gate.model import GateVerdict, Role, Side, digest
 from grader_gate.result import Goalpost, Notice, Result, Revision, SuiteResult
 from grader_gate.runs.progress import Progress
+
+if TYPE_CHECKING:
+    from grader_gate.baselines.record import BaselineRecord
+    from grader_gate.flow.inheritance import Inherited
 
 WORKFLOWS = ".github/workflows/"
 
@@ -38,6 +43,9 @@ class CheckOptions:
     :ivar run_head_code: False where code of the head must never run (forks): graders in code are then base's.
     :ivar adopt: grade although base has no configuration yet.
     :ivar accepted: whether a maintainer's label accepts the goalposts.
+    :ivar records: trusted records from other stores than the base commit's files.
+    :ivar acceptances: pairs that the freeze label has accepted for this pull request.
+    :ivar inherited: what earlier runs confirmed.
     """
 
     out: Path
@@ -51,6 +59,9 @@ class CheckOptions:
     run_head_code: bool = True
     adopt: bool = False
     accepted: bool = False
+    records: tuple[BaselineRecord, ...] = ()
+    acceptances: frozenset[str] = frozenset()
+    inherited: Inherited | None = None
     now: Callable[[], str] = field(default=lambda: "")
 
 

@@ -97,6 +97,11 @@ class SideSetup:
         """Graders built so far, by name; lent ones included."""
         return {**self._graders, **{n: side.grader(n) for n, side in self._lent.items()}}
 
+    @property
+    def not_run(self) -> set[str]:
+        """Graders in code of this side that do not run here."""
+        return set(self._lent) | self._refused
+
     def use_code_of(self, base: SideSetup, own: set[str]) -> None:
         """Take graders in code from ``base``; those that base does not have are refused.
 
@@ -179,7 +184,10 @@ def source_closure(tree: RecordingTree, config: GraderConfig) -> SourceClosure |
         module = config.callable.partition(":")[0]
         return source_digest(tree, module, config.path, config.sources, config.lock)
     if isinstance(config, CommandGrader):
-        return command_closure(tree, config.command, config.sources, config.lock)
+        fixtures = config.fixtures
+        around = () if fixtures is None else (fixtures.setup, fixtures.reset, fixtures.query, fixtures.cleanup)
+        words = [*config.command, *(word for one in around for word in one), *(fixtures.dirty if fixtures else ())]
+        return command_closure(tree, words, config.sources, config.lock)
     return None
 
 

@@ -9,20 +9,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader_gate import __version__
+from grader_gate.audits.abstentions import abstentions
 from grader_gate.audits.claims import Reading
 from grader_gate.audits.findings import View, absolute_findings
 from grader_gate.audits.gradebook import Gradebook, ReadingPair
 from grader_gate.audits.ladders import coverage, flat, total
 from grader_gate.audits.ladders import view as ladder_view
 from grader_gate.audits.limits import floor_findings, floors
+from grader_gate.audits.pairwise import consistency
 from grader_gate.audits.rates import audit_rows, check_rows, mutator_rows, outcomes, rate
 from grader_gate.changes.git import Git
 from grader_gate.config import DEFAULT_PATH, ChecksGrader, Mode
 from grader_gate.decision.ladders import confirmed_inversion
 from grader_gate.flow.examining import check_kinds, look_closer_alone
+from grader_gate.flow.exams import suite_exam
+from grader_gate.flow.positions import pair_stats
+from grader_gate.flow.secrecy import redact_for
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup, open_tree, read_side
-from grader_gate.graders.redaction import Redactor
+from grader_gate.flow.suite_report import polarities
 from grader_gate.model import Claim, ClaimKind, GateVerdict, Purpose, Side, digest
 from grader_gate.result import (
     Cost,
@@ -38,8 +43,6 @@ from grader_gate.result import (
 from grader_gate.runs.cache import Cache
 from grader_gate.runs.plan import SideExam, passes
 from grader_gate.runs.progress import Progress
-from grader_gate.suite.items import examine
-from grader_gate.suite.mutators.registry import registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,6 @@ def single_run(root: Path, revision: str, options: SingleOptions, label: str) ->
         names = [n for n in side.suites if not options.suites or n in options.suites]
         exams = {name: _exam(side, name, options.kinds) for name in names}
         cache = None if options.cache is None else Cache(options.cache, readable=("local",), writes="local")
-        secrets = [v for p in side.providers.values() if p.key_env and (v := options.environ.get(p.key_env))]
         tariff = tariff_of(side, side)
         pair = {
             "command": label,
@@ -92,7 +94,7 @@ def single_run(root: Path, revision: str, options: SingleOptions, label: str) ->
             "plan": digest("plan", [(n, e.grader.identity, list(e.exam.items)) for n, e in exams.items()]),
         }
         try:
-            with open_ledger(options.out, pair, Redactor(secrets).hide) as ledger:
+            with open_ledger(options.out, pair, redact_for(options.environ, side)) as ledger:
                 session = Session(
                     ledger=ledger,
                     cache=cache,
@@ -112,8 +114,13 @@ def _exam(side: SideSetup, suite: str, kinds: frozenset[ClaimKind]) -> SideExam:
     config = side.config.suites[suite]
     contract = side.config.graders[config.grader].contract
     mutators = side.mutators[suite] if kinds & {ClaimKind.MUTANT, ClaimKind.CONTROL, ClaimKind.ATTACK} else ()
-    exam = examine(
-        side.suites[suite], mutators, config.mutators.per_mutator, side.texts(config.grader), contract.role_for
+    exam = suite_exam(
+        side.config,
+        side.suites[suite],
+        side.texts(config.grader),
+        mutators=mutators,
+        per_mutator=config.mutators.per_mutator,
+        role_for=contract.role_for,
     )
     exam.claims = {k: c for k, c in exam.claims.items() if c.kind in kinds}
     used = {item for claim in exam.claims.values() for item in claim.items}
@@ -172,12 +179,36 @@ def single_result(run: SingleRun, complete: bool, *, gate: bool) -> Result:
 
 
 def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult:
-    exam, book, config = run.exams[name], run.books[name], run.side.config
+    exhausted = run.session.budget.exhausted
+    return suite_alone(run.side, name, run.exams[name], run.books[name], complete, gate=gate, exhausted=exhausted)
+
+
+def suite_alone(
+    side: SideSetup,
+    name: str,
+    exam: SideExam,
+    book: Gradebook,
+    complete: bool,
+    *,
+    gate: bool,
+    exhausted: str | None = None,
+    waived: frozenset[str] = frozenset(),
+) -> SuiteResult:
+    """What one suite's grades show under the absolute limits of this side's policy.
+
+    :param book: the grades, as screen grades of the head side, whichever commit it is.
+    :param gate: whether the limits make it fail.
+    :param exhausted: why the budget ended the run, if it did.
+    :param waived: claim ids of survivors a maintainer called equivalent.
+    """
+    config = side.config
     grader = config.graders[exam.name]
     reading = Reading(grader.contract.scale)
     readings = ReadingPair(reading, reading)
     claims = exam.exam.claims
-    settled = {c.id: _inverted(c, book, reading) for c in claims.values() if c.kind is ClaimKind.RUNGS}
+    # A comparing grader says itself which rung is higher; the scores of single answers are compared here.
+    scored = [c for c in claims.values() if c.kind is ClaimKind.RUNGS and not c.better]
+    settled = {c.id: _inverted(c, book, reading) for c in scored}
     found = outcomes(claims, set(claims), book, readings, None)
     found = [
         o if o.claim.id not in settled or o.head is None else type(o)(o.claim, None, int(settled[o.claim.id]), True)
@@ -187,8 +218,8 @@ def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult
         found,
         config.policy.kill_rate,
         exam.exam.applicability,
-        frozenset(),
-        {n: m.polarity.value for n, m in registry().items()},
+        waived,
+        polarities(),
     )
     view = View(
         suite=name,
@@ -204,7 +235,9 @@ def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult
     checks = grader if isinstance(grader, ChecksGrader) else None
     check_table = check_rows(claims, book, check_kinds(checks) if checks else ())
     findings += floor_findings(name, exam.name, floors(config.policy.kill_rate, rows, check_table, None), gate=gate)
-    pairs = rate(o.head for o in found if o.claim.kind is ClaimKind.RUNGS)
+    rungs = [o for o in found if o.claim.kind is ClaimKind.RUNGS]
+    pairs = rate(o.head for o in rungs)
+    steady = consistency((c, book.runs(exam.side, Purpose.SCREEN, c.items)) for c in claims.values())
     limit = config.policy.max_inversion_rate
     if limit is not None and pairs.n and (pairs.n - pairs.k) / pairs.n > limit:
         findings.append(
@@ -219,7 +252,7 @@ def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult
                 severity=1.5,
             )
         )
-    known = [x for x in run.side.suites[name].ladders if f"rung/{x.id}/0" in exam.exam.items]
+    known = [x for x in side.suites[name].ladders if f"rung/{x.id}/0" in exam.exam.items]
     views = [
         ladder_view(x, lambda item: list(book.of(exam.side, Purpose.SCREEN, item).values()), reading) for x in known
     ]
@@ -227,11 +260,14 @@ def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult
     measured = sum(o.head is not None for o in found)
     if not complete or not measured:
         verdict = GateVerdict.ERROR
-        why.append(run.session.budget.exhausted or f"{measured} of {len(found)} claims could be measured")
+        why.append(exhausted or f"{measured} of {len(found)} claims could be measured")
         why += sorted({g.error.message for g in book.grades(exam.side) if g.unmeasured and g.error})[:3]
     elif any(f.blocking for f in findings):
         verdict = GateVerdict.FAIL
         why += [f.sentence for f in findings if f.blocking][:5]
+    declined = abstentions(
+        exam.exam.items, lambda item: list(book.of(exam.side, Purpose.SCREEN, item).values()), config.report.quote
+    )
     got = sum(bool(book.of(exam.side, Purpose.SCREEN, i)) for i in exam.exam.items)
     return SuiteResult(
         name=name,
@@ -253,12 +289,14 @@ def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult
             flat=len(flat(views, config.policy.min_spread)),
             unstable=sum(v.unstable for v in views),
             cited=total([v.cited for v in views]),
-            coverage=coverage(run.side.suites[name].ladders, {c.question for c in run.side.suites[name].cases}),
+            coverage=coverage(side.suites[name].ladders, {c.question for c in side.suites[name].cases}),
         )
         if views
-        else LadderStats(),
+        else (LadderStats() if steady is None else pair_stats(rungs, side.suites[name], steady, None)),
         findings=tuple(sorted(findings, key=lambda f: (not f.blocking, -f.severity, f.claim or ""))),
         baseline="none: one revision on its own",
+        abstained=declined.rate,
+        review=declined.review,
         served_models=tuple(sorted({g.served_model for g in book.grades(exam.side) if g.served_model})),
     )
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader_gate.audits.abstentions import abstentions
 from grader_gate.audits.findings import KINDS, View, claim_findings, text_digest
 from grader_gate.audits.gradebook import STORED, Gradebook
 from grader_gate.audits.ladders import LadderView, coverage, flat, total
 from grader_gate.audits.ladders import view as ladder_view
 from grader_gate.audits.limits import floor_findings, floors, ladder_findings
+from grader_gate.audits.pairwise import Consistency, changed_place
 from grader_gate.audits.rates import Outcome, audit_rows, check_rows, mutator_rows, outcomes, rate
 from grader_gate.config import ChecksGrader, Policy
 from grader_gate.decision.outcome import Decision, DropDecision
 from grader_gate.flow.compare import Comparison
 from grader_gate.flow.examining import check_kinds
+from grader_gate.flow.positions import pair_stats, position_finding, steadiness
 from grader_gate.model import Claim, ClaimKind, GateVerdict, Grade, Location, Purpose, Role, Side, Suite
 from grader_gate.result import (
     Change,
@@ -25,6 +28,8 @@ from grader_gate.result import (
     Rate,
     SuiteResult,
 )
+from grader_gate.runs.plan import SideExam
+from grader_gate.suite.dirty import DIRTY
 from grader_gate.suite.mutators.registry import registry
 
 
@@ -35,6 +40,11 @@ class Rules:
     policy: Policy
     quote: str
     today: str
+
+
+def polarities() -> dict[str, str]:
+    """``degrade``, ``benign`` or ``attack`` of whatever stands as a claim's mutator."""
+    return {DIRTY: "attack", **{name: mutator.polarity.value for name, mutator in registry().items()}}
 
 
 def blocking_kinds(policy: Policy) -> frozenset[FindingKind]:
@@ -57,13 +67,18 @@ def blocking_claims(policy: Policy) -> frozenset[ClaimKind]:
 
 def waived_claims(comparison: Comparison, rules: Rules) -> frozenset[str]:
     """Survivors whose text a maintainer called equivalent, as long as the waiver holds."""
+    return waived_in(comparison.base, rules)
+
+
+def waived_in(side: SideExam, rules: Rules) -> frozenset[str]:
+    """The same for one side's claims."""
     live = tuple(w.text for w in rules.policy.waivers if w.expires >= rules.today)
     if not live:
         return frozenset()
     found = set()
-    for claim in comparison.base.exam.claims.values():
+    for claim in side.exam.claims.values():
         if claim.kind is ClaimKind.MUTANT:
-            digest = text_digest(str(comparison.base.exam.items[claim.items[0]].inputs["answer"]))
+            digest = text_digest(str(side.exam.items[claim.items[0]].inputs[changed_place(claim)]))
             if any(digest.startswith(w) or w.startswith(digest) for w in live):
                 found.add(claim.id)
     return frozenset(found)
@@ -121,7 +136,7 @@ def suite_result(
         rules.policy.kill_rate,
         comparison.base.exam.applicability,
         waived,
-        {name: mutator.polarity.value for name, mutator in registry().items()},
+        polarities(),
     )
     views = {side: _ladders(suite, comparison, side) for side in Side}
     check_table = check_rows(
@@ -132,11 +147,15 @@ def suite_result(
     held = floors(rules.policy.kill_rate, rows, check_table, _new_survivors(claims, decision))
     findings += floor_findings(comparison.suite, comparison.base.name, held)
     findings += ladder_findings(comparison.suite, comparison.base.name, found, views, rules.policy)
+    steady = steadiness(comparison, claims)
+    if (biased := position_finding(comparison, decision, steady)) is not None:
+        findings.append(biased)
     findings += list(extra)
     if role is not Role.GATE:
         findings = [f.model_copy(update={"blocking": False}) for f in findings]
     why, verdict = _verdict(findings, decision, errors, role)
     pairs = [o for o in found if o.claim.kind is ClaimKind.RUNGS]
+    declined = {s: abstentions(view.items, side_runs(comparison, s), rules.quote) for s in Side}
     return SuiteResult(
         name=comparison.suite,
         grader=comparison.base.name,
@@ -151,11 +170,14 @@ def suite_result(
         audits=audit_rows(found),
         mutators=rows,
         checks=check_table,
-        ladders=_stats(views[Side.HEAD], pairs, suite, rules.policy),
+        ladders=_stats(views[Side.HEAD], pairs, suite, rules.policy, steady),
         findings=tuple(findings),
         certainty=decision.certainty,
         baseline=baseline,
         served_models=_served(comparison.book),
+        abstained=declined[Side.HEAD].rate,
+        abstained_base=declined[Side.BASE].rate if declined[Side.BASE].rate.n else None,
+        review=declined[Side.HEAD].review,
         contract_false_accept=contract_costs[0],
         contract_false_reject=contract_costs[1],
     )
@@ -229,9 +251,8 @@ def _promises(comparison: Comparison, decision: Decision) -> list[Finding]:
     ]
 
 
-def _ladders(suite: Suite, comparison: Comparison, side: Side) -> list[LadderView]:
-    exam = comparison.base if side is Side.BASE else comparison.head
-    assert exam is not None
+def side_runs(comparison: Comparison, side: Side) -> Callable[[str], list[Grade]]:
+    """All grades of an item on a side; what did not move says on head what it says on base."""
     book, affected = comparison.book, set(comparison.affected.items)
 
     def runs(item: str) -> list[Grade]:
@@ -239,11 +260,27 @@ def _ladders(suite: Suite, comparison: Comparison, side: Side) -> list[LadderVie
             return list(book.of(Side.BASE, STORED, item).values())
         return [g for p in (Purpose.SCREEN, Purpose.FRESH, Purpose.CONFIRM) for g in book.of(side, p, item).values()]
 
+    return runs
+
+
+def _ladders(suite: Suite, comparison: Comparison, side: Side) -> list[LadderView]:
+    exam = comparison.base if side is Side.BASE else comparison.head
+    assert exam is not None
+    runs = side_runs(comparison, side)
     known = [ladder for ladder in suite.ladders if f"rung/{ladder.id}/0" in exam.exam.items]
     return [ladder_view(ladder, runs, comparison.readings.of(side)) for ladder in known]
 
 
-def _stats(views: Sequence[LadderView], pairs: Sequence[Outcome], suite: Suite, policy: Policy) -> LadderStats:
+def _stats(
+    views: Sequence[LadderView],
+    pairs: Sequence[Outcome],
+    suite: Suite,
+    policy: Policy,
+    steady: Mapping[Side, Consistency | None],
+) -> LadderStats:
+    head, base = steady[Side.HEAD], steady[Side.BASE]
+    if head is not None:
+        return pair_stats(pairs, suite, head, base)
     if not views:
         return LadderStats()
     in_order = rate(o.head for o in pairs)

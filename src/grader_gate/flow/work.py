@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from grader_gate.baselines.record import Baseline, read_baseline
+from grader_gate.baselines.record import Baseline, BaselineRecord, read_baseline
 from grader_gate.config import ChatGrader, Config, HttpGrader, Provider
 from grader_gate.flow.compare import Comparison, compare, screen_plan, take_baseline
 from grader_gate.flow.novelty import Novelty, novelty
@@ -33,8 +34,11 @@ class Work:
         return not self.comparisons and not self.novelties
 
 
-def find_work(prepared: Prepared) -> Work:
-    """Compare every suite by digest; no call is made."""
+def find_work(prepared: Prepared, records: Sequence[BaselineRecord] = ()) -> Work:
+    """Compare every suite by digest; no call is made.
+
+    :param records: trusted records from other stores than the base commit's files.
+    """
     base, head = prepared.base, prepared.head
     work = Work()
     for name in prepared.suites:
@@ -54,7 +58,7 @@ def find_work(prepared: Prepared) -> Work:
             if new is not None:
                 work.novelties[name] = new
     if work.comparisons:
-        work.baseline = read_baseline(base.tree, base.config.baseline.path)
+        work.baseline = read_baseline(base.tree, base.config.baseline.path, records)
         for comparison in work.comparisons:
             take_baseline(comparison, work.baseline)
     return work

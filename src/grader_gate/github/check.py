@@ -74,6 +74,7 @@ class Output:
     title: str
     summary: str
     notes: Sequence[Note] = ()
+    text: str = ""
 
 
 CRASHED = Output(
@@ -140,6 +141,16 @@ class GateCheck:
             self._log(f"no check run: {error}")
             self.why_not = str(error)
 
+    def progress(self, line: str) -> None:
+        """Say on the running check what is going on. Never raises for what GitHub does."""
+        if self._id is None or self._done:
+            return
+        shown: Json = {"title": cap_bytes(line, MAX_TITLE), "summary": cap_bytes(line, MAX_TEXT)}
+        try:
+            self._client.patch(f"/repos/{self._repo}/check-runs/{self._id}", {"output": shown})
+        except GitHubError as error:
+            self._log(f"progress not shown: {error}")
+
     def complete(self, output: Output) -> bool:
         """Say the verdict. Never raises for what GitHub does: the verdict stands in the files and the exit code.
 
@@ -199,6 +210,8 @@ class GateCheck:
         path = f"/repos/{self._repo}/check-runs/{self._id}"
         notes = [note.to_json() for note in output.notes]
         shown: Json = {"title": cap_bytes(output.title, MAX_TITLE), "summary": cap_bytes(output.summary, MAX_TEXT)}
+        if output.text:
+            shown["text"] = cap_bytes(output.text, MAX_TEXT)
         done: Json = {"status": "completed", "conclusion": output.conclusion.value}
         first = {**shown, "annotations": notes[:BATCH]} if notes else shown
         try:

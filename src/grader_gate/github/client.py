@@ -73,13 +73,15 @@ class Client:
         from github import Auth, Github
 
         self._token = token
+        self._api_url = api_url.rstrip("/")
+        self._verify: bool | str = True if ca_bundle is None else str(ca_bundle)
         self._policy = policy or RetryPolicy()
         self._sleep, self._now, self._log = sleep, now, log
         self._github: Github = Github(
             auth=Auth.Token(token),
             base_url=api_url.rstrip("/"),
             timeout=TIMEOUT_S,
-            verify=True if ca_bundle is None else str(ca_bundle),
+            verify=self._verify,
             retry=None,
             seconds_between_requests=0,
             seconds_between_writes=0,
@@ -94,14 +96,24 @@ class Client:
 
     # ------------------------------------------------------------ requests
 
-    def get(self, path: str, **parameters: str | int) -> Json:
+    def get(self, path: str, /, **parameters: str | int) -> Json:
         """The JSON object at ``GET path``.
 
         :raises GitHubError: one of its subclasses.
         """
         return _object(f"GET {path}", self._repeat("GET", path, parameters=parameters)[1])
 
-    def pages(self, path: str, *, key: str | None = None, **parameters: str | int) -> Iterator[Json]:
+    def get_document(self, path: str, /, **parameters: str | int) -> Json:
+        """The JSON object at ``GET path`` where GitHub gives it no address of its own.
+
+        :raises GitHubError: one of its subclasses.
+        """
+        data = self._repeat("GET", path, parameters=parameters)[1]
+        if not isinstance(data, dict) or set(data) == {"data", "url"}:
+            raise GitHubDown(f"GET {path}: not the answer that was asked for; is a proxy in between?")
+        return data
+
+    def pages(self, path: str, /, *, key: str | None = None, **parameters: str | int) -> Iterator[Json]:
         """Every element of a listing, over all its pages.
 
         :param key: where the answer is an object, its field that holds the elements.
@@ -144,6 +156,41 @@ class Client:
                 if attempt + 1 == self._policy.attempts:
                     raise
         raise AssertionError("a policy has at least one attempt")
+
+    def download(self, path: str, *, limit: int) -> bytes:
+        """The file that ``GET path`` redirects to, which may lie on another host: no token goes there.
+
+        :param limit: most bytes.
+        :raises GitHubError: it is not to be had, or longer.
+        """
+        import requests
+
+        what, address = f"GET {path}", f"{self._api_url}{path}"
+        headers = {"Authorization": f"Bearer {self._token}", "User-Agent": "grader-gate"}
+        for attempt in range(self._policy.attempts):
+            try:
+                first = self._plain(requests, address, headers)
+                if first.status_code in (302, 307):
+                    return _body(what, self._plain(requests, str(first.headers.get("location")), {}), limit)
+                raise self._classified(
+                    what, first.status_code, _json(first), {k.lower(): v for k, v in first.headers.items()}
+                )
+            except requests.RequestException as error:
+                if attempt + 1 == self._policy.attempts:
+                    raise GitHubDown(f"{what}: no answer ({type(error).__name__})") from None
+                self._wait(self._policy.after_outage(attempt), f"{what}: no answer")
+        raise AssertionError("a policy has at least one attempt")
+
+    def _plain(self, requests: Any, address: str, headers: dict[str, str]) -> Any:
+        if not address.startswith(("https://", f"{self._api_url.partition('://')[0]}://")):
+            raise Refused("a redirect to an address that is not https")
+        return requests.get(
+            address, headers=headers, timeout=TIMEOUT_S, verify=self._verify, allow_redirects=False, stream=True
+        )
+
+    def pause(self, seconds: float, why: str) -> None:
+        """Wait before a caller's own next try."""
+        self._wait(seconds, why)
 
     @property
     def identity(self) -> str:
@@ -266,3 +313,22 @@ def _certificate(error: Exception) -> bool:
     from requests.exceptions import SSLError
 
     return isinstance(error, SSLError)
+
+
+def _json(answer: Any) -> Any:
+    try:
+        return answer.json()
+    except ValueError:
+        return None
+
+
+def _body(what: str, answer: Any, limit: int) -> bytes:
+    """The body of a plain answer, read no further than ``limit`` bytes."""
+    if answer.status_code != 200:
+        raise Refused(f"{what}: {answer.status_code} from the storage", answer.status_code)
+    data = b""
+    for chunk in answer.iter_content(65_536):
+        data += chunk
+        if len(data) > limit:
+            raise Refused(f"{what}: more than {limit} bytes")
+    return data

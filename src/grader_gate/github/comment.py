@@ -60,6 +60,14 @@ def upsert_comment(
     return sticky.converge(body, header, create=create)
 
 
+def own_comments(client: Client, repo: str, number: int, *, identity: str, key: str) -> list[Json]:
+    """The comments of ours with this key, oldest first; more than one only while runs race.
+
+    :raises GitHubError: they cannot be listed.
+    """
+    return _Sticky(client, repo, number, identity, key).own()
+
+
 def is_newer(theirs: dict[str, Any], ours: dict[str, Any]) -> bool:
     """Whether a posted comment must not be replaced by ours, judged by the two headers.
 
@@ -84,7 +92,7 @@ class _Sticky:
     def converge(self, body: str, header: dict[str, Any], *, create: bool) -> CommentOutcome:
         created, healed = False, 0
         for left in reversed(range(ROUNDS)):
-            own = self._own()
+            own = self.own()
             if not own:
                 if not create:
                     return CommentOutcome(CommentAction.NONE, healed=healed)
@@ -120,13 +128,13 @@ class _Sticky:
                 best_body, best_header, ours = comment["body"], theirs, False
         return best_body, None if ours else CommentAction.KEPT_NEWER
 
-    def _own(self) -> list[Json]:
+    def own(self) -> list[Json]:
         """Our comments with this key, oldest first."""
         found = [c for c in self._client.pages(self._listing) if self._is_ours(c)]
         return sorted(found, key=lambda comment: int(comment["id"]))
 
     def _said(self, body: str) -> Json | None:
-        return next((c for c in self._own() if _same(c["body"], body)), None)
+        return next((c for c in self.own() if _same(c["body"], body)), None)
 
     def _is_ours(self, comment: Json) -> bool:
         user = comment.get("user") or {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -29,6 +30,17 @@ class EventKind(StrEnum):
     UNSUPPORTED = "unsupported"
 
 
+class SourceRun(Frozen):
+    """The finished run that a ``workflow_run`` event tells of. A fork controls all that it did and left."""
+
+    run_id: int
+    event: str = ""
+    head_sha: str = ""
+    head_branch: str = ""
+    head_owner: str = ""
+    page: str | None = None
+
+
 class Event(Frozen):
     """What the rest of the program may know of the event. Also kept as ``event.json`` beside the results.
 
@@ -36,6 +48,11 @@ class Event(Frozen):
     :ivar merge_sha: ``GITHUB_SHA``; on ``pull_request`` the tested merge commit.
     :ivar base_sha: the payload's own idea of base; stale on re-runs, so only a merge group's is used.
     :ivar is_fork: the head repository is another one, or is deleted.
+    :ivar label: the label that was put on or taken off, where that is the event.
+    :ivar by: who did what the event tells; a re-run keeps it.
+    :ivar asked_pull: the input ``pr`` of a run by hand.
+    :ivar queued: the pull request that a merge group tests last.
+    :ivar source: the run that a ``workflow_run`` event follows.
     """
 
     kind: EventKind
@@ -53,6 +70,13 @@ class Event(Frozen):
     labels: tuple[str, ...] = ()
     actor: str = ""
     author: str = ""
+    label: str = ""
+    by: str = ""
+    default_branch: str = ""
+    asked_pull: str = ""
+    workflow: str = ""
+    queued: int | None = None
+    source: SourceRun | None = None
     run_id: int = 0
     attempt: int = 1
     server_url: str = "https://github.com"
@@ -68,6 +92,8 @@ class Event(Frozen):
     @property
     def read_only_reason(self) -> str | None:
         """Why the token is read-only and no secret is there, in words; None where neither is expected."""
+        if self.kind is EventKind.PULL_REQUEST_TARGET:
+            return None
         if self.is_dependabot:
             return (
                 "GitHub gives a pull request of Dependabot a read-only token and no secrets; a person's re-run has them"
@@ -91,6 +117,10 @@ def parse_event(name: str, payload: Mapping[str, Any], environ: Mapping[str, str
         "repository": environ.get("GITHUB_REPOSITORY") or _text(_dig(payload, "repository", "full_name")),
         "merge_sha": environ.get("GITHUB_SHA", ""),
         "actor": environ.get("GITHUB_ACTOR") or _text(_dig(payload, "sender", "login")),
+        "label": _text(_dig(payload, "label", "name")),
+        "by": _text(_dig(payload, "sender", "login")),
+        "default_branch": _text(_dig(payload, "repository", "default_branch")),
+        "workflow": environ.get("GITHUB_WORKFLOW_REF", ""),
         "run_id": _number(environ, "GITHUB_RUN_ID", 0),
         "attempt": _number(environ, "GITHUB_RUN_ATTEMPT", 1),
         "server_url": (environ.get("GITHUB_SERVER_URL") or "https://github.com").rstrip("/"),
@@ -110,6 +140,7 @@ def parse_event(name: str, payload: Mapping[str, Any], environ: Mapping[str, str
             head_sha=_sha(_need(group, name, "head_sha"), name),
             base_sha=_sha(_need(group, name, "base_sha"), name),
             base_ref=_text(group.get("base_ref")).removeprefix("refs/heads/"),
+            queued=_queued(_text(group.get("head_ref"))),
         )
     if kind is EventKind.PUSH:
         after = _text(payload.get("after"))
@@ -121,11 +152,43 @@ def parse_event(name: str, payload: Mapping[str, Any], environ: Mapping[str, str
             base_ref=_text(payload.get("ref")).removeprefix("refs/heads/"),
         )
     if kind is EventKind.WORKFLOW_RUN:
-        return Event(kind=kind, **common, head_sha=_text(_dig(payload, "workflow_run", "head_sha")))
+        return Event(
+            kind=kind,
+            **common,
+            head_sha=_text(_dig(payload, "workflow_run", "head_sha")),
+            source=_source(payload.get("workflow_run")),
+        )
     if kind in (EventKind.DISPATCH, EventKind.SCHEDULE):
         ref = environ.get("GITHUB_REF_NAME", "")
-        return Event(kind=kind, **common, head_sha=environ.get("GITHUB_SHA", ""), base_ref=ref)
+        asked = _dig(payload, "inputs", "pr")
+        return Event(
+            kind=kind,
+            **common,
+            head_sha=environ.get("GITHUB_SHA", ""),
+            base_ref=ref,
+            asked_pull=str(asked).strip() if isinstance(asked, str | int) else "",
+        )
     return Event(kind=kind, **common)
+
+
+def _queued(ref: str) -> int | None:
+    """The number in ``refs/heads/gh-readonly-queue/main/pr-12-SHA``, as GitHub names a merge group's branch."""
+    found = re.fullmatch(r"refs/heads/gh-readonly-queue/.+/pr-([0-9]{1,9})-[0-9a-f]{40,64}", ref)
+    return int(found[1]) if found else None
+
+
+def _source(run: Any) -> SourceRun | None:
+    number = _dig(run, "id")
+    if not isinstance(number, int):
+        return None
+    return SourceRun(
+        run_id=number,
+        event=_text(_dig(run, "event")),
+        head_sha=_text(_dig(run, "head_sha")),
+        head_branch=_text(_dig(run, "head_branch")),
+        head_owner=_text(_dig(run, "head_repository", "owner", "login")),
+        page=_text(_dig(run, "html_url")) or None,
+    )
 
 
 def _pull_request(name: str, payload: Mapping[str, Any], environ: Mapping[str, str]) -> dict[str, Any]:

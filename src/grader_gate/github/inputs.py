@@ -23,6 +23,7 @@ INPUTS: Mapping[str, str] = {
     "max_calls": "",
     "mode": "",
     "key": "",
+    "task": "",
     "base": "",
     "head": "",
     "out": DEFAULT_OUT,
@@ -53,6 +54,7 @@ class Inputs:
     max_calls: int | None
     block: bool
     key: str
+    freeze: bool
     base: str
     head: str
     out: Path
@@ -89,6 +91,7 @@ def read_inputs(environ: Mapping[str, str], root: Path) -> Inputs:
         max_calls=_count("max_calls", raw("max_calls")),
         block=_block(raw("mode")),
         key=key,
+        freeze=_task(raw("task")),
         base=raw("base"),
         head=raw("head"),
         out=_inside("out", raw("out"), root),
@@ -104,6 +107,12 @@ def _block(value: str) -> bool:
             "mode", f"{value!r}: only `block` can be asked for here; report mode is set in the configuration on base"
         )
     return value == "block"
+
+
+def _task(value: str) -> bool:
+    if value not in ("", "freeze"):
+        raise BadInput("task", f"{value!r}: only `freeze` can be asked for; all else follows from the event")
+    return value == "freeze"
 
 
 def _boolean(name: str, value: str) -> bool:

@@ -20,6 +20,7 @@ from grader_gate.github.comment import CommentAction, upsert_comment
 from grader_gate.github.errors import GitHubError, ReadOnlyToken, Refused
 from grader_gate.github.event import Event, EventKind
 from grader_gate.model import GateVerdict
+from grader_gate.report.marker import header
 from grader_gate.result import Result
 
 EVENT_FILE = "event.json"
@@ -152,6 +153,8 @@ def check_output(result: Result) -> Output:
         title,
         _check_summary(result),
         [Note(note.path, note.line, note.level, note.title, note.message) for note in annotations(result)],
+        # For a later run of the same commit, which inherits what this one confirmed; people see nothing of it.
+        header(result, {}) if result.evidence else "",
     )
 
 

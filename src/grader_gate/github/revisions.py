@@ -81,6 +81,12 @@ def _pull_request(
     if len(parents) == 2 and parents[1] == event.head_sha:
         fetch([parents[0]])
         return Compared(parents[0], merge, "first parent of the tested merge commit")
+    if event.kind is EventKind.PULL_REQUEST_TARGET:
+        # The policy decides here who may spend the keys. A fork chooses its merge base, and an old one may allow more.
+        raise NoBase(
+            f"GitHub has no merge of {event.head_sha[:12]} with {event.base_ref!r} to test: resolve the conflict, "
+            "or try again in a minute"
+        )
     # Not the merge of this head: a stale re-run, or a workflow that moved GITHUB_SHA. Fall back to three dots.
     found = merge_base(event.base_ref, event.head_sha)
     if found is None:

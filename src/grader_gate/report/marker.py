@@ -20,7 +20,7 @@ HEADER_VERSION = 1
 """Grows when a reader of the old header would be misled."""
 
 MAX_HEADER = 4_000
-"""Longest header, in characters, that is still read; ours are a few hundred."""
+"""Longest header, in characters, that is still read; ours are a few hundred, with all evidence below 3,000."""
 
 _LINE = re.compile(r"\A<!-- grader-gate (\{[^\r\n]*\}) -->(?=\r?\n|\Z)")
 # Inside JSON these characters occur only in strings, where the escape means the same.
@@ -32,7 +32,7 @@ def fields(result: Result, run: Mapping[str, str | int]) -> dict[str, Any]:
 
     :param run: extra fields; ``key`` overrides the result's, all other names of ours win.
     """
-    own = {
+    own: dict[str, Any] = {
         "v": HEADER_VERSION,
         "tool": result.tool_version,
         "key": run.get("key", result.key),
@@ -40,6 +40,10 @@ def fields(result: Result, run: Mapping[str, str | int]) -> dict[str, Any]:
         "head": result.head.sha,
         "verdict": result.verdict.value,
     }
+    if result.pair:
+        own["pair"] = result.pair
+    if result.evidence:
+        own["evidence"] = {pair: list(marks) for pair, marks in result.evidence.items()}
     return {**run, **own}
 
 
