@@ -111,6 +111,11 @@ class Contract(Frozen):
             raise ValueError(f"`{pair[0]}` is for graders that compare: set `compares: true`, or see the `answer`")
         return self
 
+    def strongest_role(self) -> Role:
+        """The most that any case may do: a contract that only reports gates where one of its slices does."""
+        roles = {self.role, *(part.role for part in self.slices)}
+        return next(role for role in (Role.GATE, Role.SCREEN, Role.ABSTAIN) if role in roles)
+
     def role_for(self, tags: tuple[str, ...] | list[str]) -> Role:
         """The role on a case with these tags: the last matching slice wins."""
         role = self.role

@@ -52,13 +52,16 @@ def outcomes(
 ) -> list[Outcome]:
     """One outcome per claim, in the order of ``claims``.
 
-    A survivor or a flip that was re-run counts by all its runs of this side together (screen and confirmation).
+    A survivor or a flip that was re-run counts by all its runs of this side together (screen and confirmation). Base
+    counts by its fresh pass where there was one: it was graded beside head, and the store may be of another day.
 
     :param inverted: claims whose fate the decision settled (confirmed broken: True, dismissed: False).
     """
     found = []
     for claim in claims.values():
-        base = typical(distances(claim, book, Side.BASE, STORED, readings.base))
+        fresh = typical(distances(claim, book, Side.BASE, Purpose.FRESH, readings.base))
+        stored = typical(distances(claim, book, Side.BASE, STORED, readings.base))
+        base = stored if fresh is None else fresh
         if claim.id not in affected:
             found.append(Outcome(claim, base, base, affected=False))
             continue

@@ -20,6 +20,8 @@ from grader_gate.model import digest
 
 _PYTHON = re.compile(r"^python(?:\d(?:\.\d+)?)?(?:\.exe)?$")
 _EXTENSIONS = ("*.so", "*.pyd")
+_SCRIPT_MAX = 200_000
+"""Bytes of a program in another language that are looked through for the files it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ def command_closure(
             elif _runs(tree, file):
                 program_found = True
                 if not sources:
+                    closure.script(file)
                     closure.widen(f"what {file} uses", _folder(file))
         elif not sources and (folder := _as_folder(tree, word)) is not None:
             closure.widen(f"the command names the folder {word}", folder)
@@ -224,6 +227,9 @@ class _Closure:
         for text in imports.strings:
             for place in dict.fromkeys((folder, *self.roots)):
                 self._data(place, text)
+        if imports.reads:
+            for piece in dict.fromkeys(imports.pieces):
+                self._piece(folder, piece)
         if imports.dynamic:
             self.widen(f"{file} imports by a computed name ({imports.dynamic})", self.roots[0])
         if imports.changes_path:
@@ -237,6 +243,61 @@ class _Closure:
             return
         if path and self._tree.exists(path):
             self._queue.append(path)
+
+    def _piece(self, folder: str, text: str) -> None:
+        """Take in what a name put together with this text may mean: a file or a folder beside the code or above it,
+        files of a pattern or of an ending below the code's folder."""
+        text = text.strip("/").removeprefix("./").removeprefix("../")
+        if re.fullmatch(r"\.\w{1,10}", text):
+            self._queue += self._files_of(folder, f"**/*{text}")
+            return
+        if (sign := re.search(r"[*?]", text)) is not None:
+            self._queue += [*self._files_of(folder, text), *self._files_of(folder, f"**/{text}")]
+            text = text[: sign.start()].rpartition("/")[0]
+        if not text.strip("./"):
+            return
+        parts = folder.split("/") if folder else []
+        above = ["/".join(parts[:end]) for end in range(len(parts), -1, -1)]
+        for place in dict.fromkeys((*above, *self.roots)):
+            try:
+                path = normalise(f"{place}/{text}" if place else text)
+            except PathOutside:
+                continue
+            self._queue += [path] if self._tree.exists(path) else self._files_of(path, "**")
+
+    def _files_of(self, folder: str, pattern: str) -> list[str]:
+        """Files of a pattern below a folder; all below it where a symlink stands in the way."""
+        try:
+            return self._tree.glob(f"{_escaped(folder)}/{pattern}" if folder else pattern)
+        except UsageError:
+            return [path for path in self._tree.paths() if path.startswith(folder and folder + "/")]
+
+    def script(self, file: str) -> None:
+        """Take in the files that a program in another language names: its words that are paths of the repository."""
+        if file in self._scanned:
+            return
+        self._scanned.add(file)
+        try:
+            text = self._tree.read(file)[:_SCRIPT_MAX].decode("utf-8", "replace")
+        except UsageError:
+            return
+        words = [word for word in re.split(r"""[\s"'`=;|&()<>{},]+""", text) if word]
+        if (module := _module_option(words)) is not None:
+            self.follow(module)
+        for word in dict.fromkeys(words):
+            for place in dict.fromkeys((_folder(file), "")):
+                try:
+                    path = normalise(f"{place}/{word}" if place else word)
+                except UsageError:
+                    continue
+                if not path or not self._tree.exists(path):
+                    continue
+                self.add(path)
+                if path.endswith(".py"):
+                    self.roots.append(_folder(path))
+                    self.scan(path)
+                elif _runs(self._tree, path):
+                    self.script(path)
 
     def finish(self, about: list[str], sources: Sequence[str], lock: str | None) -> SourceClosure:
         for pattern in sources:

@@ -11,12 +11,15 @@ from grader_gate.changes import loosened
 from grader_gate.changes.loosened import Catalogue, Keys
 from grader_gate.changes.matching import compare_rungs, content, match_cases, match_ladders
 from grader_gate.changes.workflows import WorkflowChange, workflow_goalposts
-from grader_gate.config import DEFAULT_PATH, Config, GraderBase
+from grader_gate.config import DEFAULT_PATH, ChatGrader, Config, GraderBase, HttpGrader
 from grader_gate.model import GoldenCase, Ladder, Location, Suite
 from grader_gate.result import Goalpost, Notice
 
 SINGLY = 10
 """Cases of one suite that are listed one by one under the same reason; the rest share one row."""
+
+ANSWERS = ("wire", "base_url", "headers", "query", "api_version")
+"""Keys of a provider that decide who answers a request; the others say how often, how long and at what price."""
 
 LineOf = Callable[[Keys], int | None]
 
@@ -49,6 +52,7 @@ def goalposts(
         gone = Goalpost(what="configuration removed", detail=config_path, location=Location(path=config_path))
         return [gone, *workflow_goalposts(workflows)]
     found = [*loosened.top_level(base, head, make), *_graders(base, head, base_suites, make)]
+    found += _providers(base, head, make)
     elsewhere = _Elsewhere(head_suites)
     for name, settings in base.suites.items():
         if not loosened.gating(base.graders[settings.grader].contract):
@@ -110,13 +114,45 @@ def _graders(base: Config, head: Config, suites: Mapping[str, Suite], make: loos
         yield from loosened.contract(
             new, base.graders[old].contract, head.graders[new].contract, make, tags.get(old, set())
         )
+        if head.graders[new].kind == "replay" != base.graders[old].kind and loosened.gating(base.graders[old].contract):
+            kept = f"{base.graders[old].kind} → replay, a recording: what grades from now on is not measured"
+            yield make("grader replaced by a recording", f"graders.{new}: {kept}", ("graders", new, "kind"))
+
+
+def _providers(base: Config, head: Config, make: loosened.Make) -> Iterator[Goalpost]:
+    """Another host, wire or version behind a gating grader: base's block is used until it is merged, so that what will
+    answer then was never measured."""
+    used = {
+        grader.provider
+        for settings in base.suites.values()
+        if isinstance(grader := base.graders[settings.grader], ChatGrader | HttpGrader)
+        and loosened.gating(grader.contract)
+    }
+    for name in sorted(used & set(head.providers)):
+        old, new = base.providers[name], head.providers[name]
+        moved = [key for key in ANSWERS if getattr(old, key) != getattr(new, key)]
+        if new.max_output_tokens < old.max_output_tokens:
+            moved.append("max_output_tokens")
+        if moved:
+            detail = f"providers.{name}: {', '.join(moved)}; it takes effect once merged and cannot be measured before"
+            yield make("provider changed", detail, ("providers", name, moved[0]))
 
 
 def _same_graders(base: Config, head: Config) -> list[tuple[str, str]]:
-    """Graders of base's suites under their name on head, renamed ones included."""
+    """Graders of base's suites under their name on head, renamed ones included.
+
+    What head's suites use comes first: a grader that only says it was ``formerly`` another one may stand beside it.
+    """
     used = dict.fromkeys(settings.grader for settings in base.suites.values())
     formerly = {grader.formerly: name for name, grader in head.graders.items() if _is_rename(grader, base)}
-    return [(old, formerly.get(old, old)) for old in used if formerly.get(old, old) in head.graders]
+    named = [(old, formerly.get(old, old)) for old in used]
+    kept = [
+        (settings.grader, now)
+        for name, settings in base.suites.items()
+        if name in head.suites
+        and ((now := head.suites[name].grader) == settings.grader or head.graders[now].formerly == settings.grader)
+    ]
+    return list(dict.fromkeys(pair for pair in (*kept, *named) if pair[1] in head.graders))
 
 
 def _is_rename(grader: GraderBase, base: Config) -> bool:

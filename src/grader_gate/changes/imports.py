@@ -10,11 +10,24 @@ from dataclasses import dataclass, field
 _FILE_LIKE = re.compile(r"^(?:[\w .@+-]+/)*[\w .@+-]+\.[A-Za-z][A-Za-z0-9]{0,9}$")
 """A string that may name a file: relative, with a suffix."""
 
+_PIECE = re.compile(r"^[\w.@+/*?-]+$")
+"""A string that may be a part of a path or a pattern of file names."""
+
 _STRING_MAX = 200
 _LOADERS = frozenset(
     {"spec_from_file_location", "SourceFileLoader", "run_path", "run_module", "iter_modules", "walk_packages"}
+    | {"load_source", "resolve_name"}
 )
 """Callables that import what no literal names."""
+
+_READERS = frozenset(
+    {"open", "read_text", "read_bytes", "get_data", "files", "open_text", "open_binary", "resource_string"}
+    | {"resource_filename", "resource_stream", "glob", "iglob", "rglob", "joinpath", "loadtxt", "FileSystemLoader"}
+)
+"""Callables that read files whose names may be put together."""
+
+_LISTERS = frozenset({"iterdir", "listdir", "scandir"})
+"""Callables that read whatever a folder holds."""
 
 
 @dataclass(slots=True)
@@ -25,6 +38,8 @@ class Imports:
     :ivar relative: (level, module or ``""``, imported names that may be modules).
     :ivar stars: (level, module) of which everything is imported; level 0 is absolute.
     :ivar strings: string literals that look like file names.
+    :ivar pieces: string literals that may be parts of file names; they count where the file ``reads``.
+    :ivar reads: files are read, by names that may be put together from ``pieces``.
     :ivar dynamic: the call that imports by a computed name, if there is one.
     :ivar changes_path: ``sys.path`` or ``__path__`` is changed.
     """
@@ -33,6 +48,8 @@ class Imports:
     relative: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
     stars: list[tuple[int, str]] = field(default_factory=list)
     strings: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    reads: bool = False
     dynamic: str | None = None
     changes_path: bool = False
 
@@ -64,13 +81,13 @@ def _visit(node: ast.AST, found: Imports) -> None:
     elif isinstance(node, ast.Name):
         if node.id == "__path__":
             found.changes_path = True
-    elif (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and len(node.value) <= _STRING_MAX
-        and _FILE_LIKE.match(node.value)
-    ):
-        found.strings.append(node.value)
+        elif node.id == "__file__":
+            found.reads = True
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= _STRING_MAX:
+        if _FILE_LIKE.match(node.value):
+            found.strings.append(node.value)
+        if _PIECE.match(node.value):
+            found.pieces.append(node.value)
 
 
 def _from(node: ast.ImportFrom, found: Imports) -> None:
@@ -83,14 +100,23 @@ def _from(node: ast.ImportFrom, found: Imports) -> None:
         found.relative.append((node.level, module, members))
         return
     found.absolute += [module, *(f"{module}.{name}" for name in members)]
-    if module == "sys" and "path" in names:
+    if (module == "sys" and "path" in names) or (module == "site" and "addsitedir" in names):
         found.changes_path = True
+    if module == "importlib" and any(a.name in ("import_module", "__import__") and a.asname for a in node.names):
+        found.dynamic = "import_module"  # under another name its calls are not known
 
 
 def _call(node: ast.Call, found: Imports) -> None:
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if name in _LOADERS:
         found.dynamic = name
+    elif name == "addsitedir":
+        found.changes_path = True
+    elif name in _READERS:
+        found.reads = True
+    elif name in _LISTERS:
+        found.reads = True
+        found.pieces.append("*")
     elif name in ("import_module", "__import__"):
         target = node.args[0] if node.args else None
         literal = target.value if isinstance(target, ast.Constant) else None

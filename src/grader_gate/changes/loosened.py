@@ -177,7 +177,7 @@ def _tag_sets(base: Contract, head: Contract, tags: Iterable[Sequence[str]]) -> 
 
 def gating(value: Contract) -> bool:
     """Whether the grader can fail a pull request on any slice."""
-    return Role.GATE in (value.role, *(part.role for part in value.slices))
+    return value.strongest_role() is Role.GATE
 
 
 def _names(names: Iterable[str]) -> str:

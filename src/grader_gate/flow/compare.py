@@ -13,6 +13,7 @@ from grader_gate.decision.decide import decide
 from grader_gate.decision.evidence import Evidence, Requests
 from grader_gate.decision.outcome import Decision, Settings
 from grader_gate.flow.exams import refuse_mixed, suite_exam
+from grader_gate.flow.rubricfiles import with_rubrics_of
 from grader_gate.flow.session import Session, into
 from grader_gate.flow.sides import SideSetup
 from grader_gate.model import Claim, ClaimKind, Grade, LedgerRow, PlannedGrade, Purpose, Side
@@ -59,9 +60,12 @@ def side_exam(texts: SideSetup, grades: SideSetup, suite: str, grader: str) -> S
     """
     config = texts.config.suites[suite]
     contract = texts.config.graders[config.grader].contract
+    held = texts.suites[suite]
+    if grades is not texts:
+        held = with_rubrics_of(held, grades.suites.get(suite), grades.config.graders[grader].rubric)
     exam = suite_exam(
         texts.config,
-        texts.suites[suite],
+        held,
         grades.texts(grader),
         mutators=texts.mutators[suite],
         per_mutator=config.mutators.per_mutator,

@@ -21,6 +21,7 @@ from grader_gate.flow.secrecy import redact_for
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup
 from grader_gate.flow.suite_report import Rules, blocking_claims, suite_result, waived_claims
+from grader_gate.flow.usable import unusable
 from grader_gate.flow.why import case_changes, grader_changes
 from grader_gate.flow.work import Work, estimate_of, find_work, first_calls, plan_digest, tariff_of
 from grader_gate.model import ClaimKind, GateVerdict, GoldenCase, Ladder, Location, Purpose, Role, Side
@@ -125,9 +126,9 @@ async def _settle(
         gates=lambda claim: claim.kind in blocking and claim.id not in waived,
     )
     extra = []
-    errors = list(_unexercised(prepared, comparison))
+    errors = [*_unexercised(prepared, comparison), *unusable(comparison)]
     if new is not None:
-        findings, unmeasured = new_findings(new, config.policy, gating=contract.role is Role.GATE)
+        findings, unmeasured = new_findings(new, config.policy, gating=contract.strongest_role() is Role.GATE)
         extra += findings
         if unmeasured or not complete:
             errors.append(f"{unmeasured or 'some'} new claims could not be measured")
@@ -147,7 +148,7 @@ async def _settle(
         decision,
         base.suites[comparison.suite],
         rules,
-        role=contract.role,
+        role=contract.strongest_role(),
         changes=changes,
         extra=extra,
         errors=errors,
@@ -230,7 +231,7 @@ def _baseline_words(work: Work, comparison: Comparison) -> str:
 def _new_only(prepared: Prepared, new: Novelty, complete: bool, graded: Rate) -> SuiteResult:
     config = prepared.base.config
     known = new.suite in config.suites
-    role = config.graders[config.suites[new.suite].grader].contract.role if known else Role.SCREEN
+    role = config.graders[config.suites[new.suite].grader].contract.strongest_role() if known else Role.SCREEN
     findings, unmeasured = new_findings(new, config.policy, gating=role is Role.GATE)
     why: list[str] = []
     verdict = GateVerdict.PASS

@@ -10,6 +10,7 @@ from grader_gate.audits.gradebook import Gradebook
 from grader_gate.audits.pairwise import pair_expected, pair_words
 from grader_gate.config import Policy
 from grader_gate.flow.exams import pairs_of, refuse_mixed
+from grader_gate.flow.rubricfiles import with_rubrics_of
 from grader_gate.flow.session import Session, into
 from grader_gate.flow.sides import SideSetup
 from grader_gate.model import Claim, ClaimKind, GoldenCase, Ladder, Purpose, Role, Side, Suite, digest
@@ -61,16 +62,21 @@ def new_parts(head: Suite, base: Suite | None) -> Suite:
 
 def novelty(base: SideSetup, head: SideSetup, suite: str, grader: str) -> Novelty | None:
     """What a suite of head holds that base's does not; None where there is nothing."""
-    parts = new_parts(head.suites[suite], base.suites.get(suite))
+    known = base.suites.get(suite)
+    if known is not None:
+        known = with_rubrics_of(known, head.suites[suite], head.config.graders[grader].rubric)
+    parts = new_parts(head.suites[suite], known)
     if not parts.cases and not parts.ladders:
         return None
 
-    def gate(_: tuple[str, ...]) -> Role:
-        return Role.GATE
+    contract = None if known is None else base.config.graders[base.config.suites[suite].grader].contract
+
+    def role(tags: tuple[str, ...]) -> Role:
+        return Role.GATE if contract is None else contract.role_for(tags)
 
     def exam(side: SideSetup, name: str) -> SideExam:
         pairs = pairs_of(head.config, suite, side.config.graders[name].contract)
-        made = examine(parts, (), 0, side.texts(name), gate, prefix=NEW, pairs=pairs)
+        made = examine(parts, (), 0, side.texts(name), role, prefix=NEW, pairs=pairs)
         return SideExam(side.side, suite, name, side.grader(name), made)
 
     readings = {Side.HEAD: Reading(head.config.graders[grader].contract.scale)}
@@ -80,7 +86,8 @@ def novelty(base: SideSetup, head: SideSetup, suite: str, grader: str) -> Novelt
         refuse_mixed(suite, base.config.graders[base_name].contract, head.config.graders[grader].contract)
         base_exam = exam(base, base_name)
         readings[Side.BASE] = Reading(base.config.graders[base_name].contract.scale)
-    return Novelty(suite, exam(head, grader), base_exam, readings)
+    found = exam(head, grader)
+    return Novelty(suite, found, base_exam, readings) if found.exam.claims else None
 
 
 async def measure(new: Novelty, session: Session, screen: int) -> bool:
@@ -136,7 +143,7 @@ def new_findings(new: Novelty, policy: Policy, *, gating: bool) -> tuple[list[Fi
             Finding(
                 kind=FindingKind.NEW_CASE,
                 status=FindingStatus.ABSOLUTE,
-                blocking=gating and policy.new_cases == "must_pass",
+                blocking=gating and claim.gating and policy.new_cases == "must_pass",
                 sentence=what + on_base,
                 suite=new.suite,
                 grader=new.head.name,

@@ -273,7 +273,7 @@ def suite_alone(
         name=name,
         grader=exam.name,
         kind=grader.kind,
-        role=grader.contract.role,
+        role=grader.contract.strongest_role(),
         verdict=verdict,
         why=tuple(why),
         affected=len(exam.exam.items),

@@ -43,7 +43,7 @@ def find_work(prepared: Prepared, records: Sequence[BaselineRecord] = ()) -> Wor
     work = Work()
     for name in prepared.suites:
         if name in base.suites:
-            if base.config.graders[base.config.suites[name].grader].contract.role is Role.ABSTAIN:
+            if base.config.graders[base.config.suites[name].grader].contract.strongest_role() is Role.ABSTAIN:
                 prepared.notices.append(Notice(message=f"suite {name}: the contract abstains; nothing is graded"))
                 continue
             comparison = compare(base, head, name)

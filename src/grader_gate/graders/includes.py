@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from grader_gate.graders.prompt_files import MessageSource
 from grader_gate.model import Tree
 
-_TAG = re.compile(r"\{%[-+]?\s*(?:include|import|from|extends)\b([^%]*)")
+_TAG = re.compile(r"\{%[-+]?\s*(?:include|import|from|extends)\b(.*?)%\}", re.DOTALL)
 _NAME = re.compile(r"""["']([^"'\n]{1,400})["']""")
 
 
 def included_texts(sources: Iterable[MessageSource], tree: Tree) -> dict[str, str]:
     """Path → content digest-able text of every file below the prompt's folder that an include may name.
 
-    This only widens: a name in quotes counts whether or not the tag would load it. Whether the include is allowed is
-    checked where the prompt is compiled.
+    This only widens: a name in quotes counts whether or not the tag would load it, and for a name that is computed all
+    files below the folder count. Whether the include is allowed is checked where the prompt is compiled.
     """
     found: dict[str, str] = {}
     for source in sources:
@@ -27,10 +27,18 @@ def included_texts(sources: Iterable[MessageSource], tree: Tree) -> dict[str, st
         waiting = [source.text]
         while waiting:
             for tag in _TAG.finditer(waiting.pop()):
-                for name in _NAME.findall(tag.group(1)):
+                names = _NAME.findall(tag.group(1))
+                if not names or "~" in tag.group(1):
+                    for path in tree.glob(f"{folder}/**" if folder else "**"):
+                        found.setdefault(path, _text(tree, path))
+                for name in names:
                     path = posixpath.normpath(posixpath.join(folder, name))
                     if path in found or path.startswith(("../", "/")) or not tree.exists(path):
                         continue
-                    found[path] = tree.read(path).decode("utf-8", "replace").replace("\r\n", "\n")
+                    found[path] = _text(tree, path)
                     waiting.append(found[path])
     return found
+
+
+def _text(tree: Tree, path: str) -> str:
+    return tree.read(path).decode("utf-8", "replace").replace("\r\n", "\n")
