@@ -17,6 +17,8 @@ from grader_gate.graders.redaction import Redactor
 from grader_gate.graders.server_errors import message_of, retry_after_s
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
     from tenacity import RetryCallState
 
@@ -38,6 +40,10 @@ class MissingKey(UsageError):
 
 class BadProvider(UsageError):
     """A provider block that cannot be used as it is."""
+
+
+class BadAuthorities(UsageError):
+    """A file of certificates that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ class Connection:
     :ivar sleep: waits between retries, seconds; tests pass their own.
     :ivar jitter: a number from 0 to 1.
     :ivar now: the time, for ``Retry-After`` dates.
-    :ivar ca_file: certificate bundle instead of the default one.
+    :ivar ca_file: certificates of authorities to trust beside the public ones.
     """
 
     name: str
@@ -319,10 +325,8 @@ class Connection:
         verify: Any = True
         if self.provider.base_url.startswith("http:"):
             verify = False
-        elif self.ca_file:
-            import ssl
-
-            verify = ssl.create_default_context(cafile=self.ca_file)
+        else:
+            verify = self._authorities()
         limits = httpx.Limits(max_connections=self.provider.concurrency, max_keepalive_connections=None)
         # The aiohttp transport: httpx's own slows down badly with a hundred calls in flight.
         transport = AiohttpTransport(verify=verify, trust_env=False, limits=limits)
@@ -330,6 +334,23 @@ class Connection:
         return httpx.AsyncClient(
             transport=transport, headers=headers, trust_env=False, follow_redirects=False, timeout=httpx.Timeout(None)
         )
+
+    def _authorities(self) -> ssl.SSLContext:
+        """Whom to trust: the public authorities, and the file's beside them. A company's own server is often asked
+        by the same job as a public provider."""
+        import httpx
+
+        context = httpx.create_ssl_context(trust_env=False)
+        if self.ca_file:
+            try:
+                context.load_verify_locations(cafile=self.ca_file)
+            except OSError as error:
+                why = error.strerror or type(error).__name__
+                raise BadAuthorities(
+                    f"{self.ca_file}: no certificates can be read from it ({why}); name a PEM file with the input "
+                    "`ca_bundle` or the variable SSL_CERT_FILE"
+                ) from None
+        return context
 
     async def aclose(self) -> None:
         """Close the client."""
