@@ -150,7 +150,7 @@ class Repository:
     def gate(self, *arguments: str, out: str = "results") -> Run:
         """Run ``grader-gate``; results go to a folder beside the repository."""
         folder = self.root.parent / out
-        where = ["--out", str(folder)] if arguments[0] not in ("init", "schema") else []
+        where = ["--out", str(folder)] if arguments[0] not in ("init", "schema", "lint") else []
         self._capsys.readouterr()
         try:
             code = main(

@@ -89,7 +89,8 @@ class Kennel:
     def base(self, target: str, *, deterministic: bool = True, timeout_s: float = 20) -> str:
         """The branch whose judge is ``target``, with a frozen baseline: one repeat of each item where the contract
         promises equal grades for equal calls, else three."""
-        branch = f"base-{target.replace(':', '-')}" + ("" if timeout_s == 20 else f"-{timeout_s:g}s")
+        promise = "steady" if deterministic else "unsteady"
+        branch = f"base-{target.replace(':', '-')}-{promise}-{timeout_s:g}s"
         if branch not in self._bases:
             self._git("switch", "-q", "-c", branch, "empty")
             config = (HERE / "suite" / ".grader-gate.yml").read_text("utf-8")

@@ -16,7 +16,7 @@ from grader_gate.model import Claim, ClaimKind, Grade, GradeVerdict, Purpose, Si
 from grader_gate.result import CheckRow, Finding, FindingKind, FindingStatus
 
 LOOKS_AT: Mapping[str, frozenset[str]] = {
-    "numbers": frozenset({"numeric", "unit", "date"}),
+    "numbers": frozenset({"numeric", "unit", "date", "completeness"}),
     "citations": frozenset({"citations"}),
     "identifiers": frozenset({"numeric", "completeness", "relevance"}),
     "names": frozenset({"roles", "relevance"}),
@@ -32,6 +32,10 @@ LOOKS_AT: Mapping[str, frozenset[str]] = {
 
 Passes = Callable[[Check, Mapping[str, Any]], bool | None]
 """Whether a check passes an item's inputs; None where it cannot be asked (an input or key is missing)."""
+
+
+MOST_REJECTED = 1 / 3
+"""Share of the right answers a suggested check may reject; beyond it, it would cost more than it mends."""
 
 
 def related(kind: str | None, mutator_property: str | None) -> bool:
@@ -138,17 +142,18 @@ CANDIDATES: tuple[Check, ...] = (
 """Checks that need nothing but what the grader is shown, most telling first."""
 
 
-def suggested_check(
+def suggested_checks(
     mutator_property: str | None,
     right: Mapping[str, Any],
     degraded: Mapping[str, Any],
     passes: Passes,
     *,
     facts: Sequence[str] = (),
-) -> Check | None:
-    """A check that passes the text a survivor was made from and rejects the survivor; None where none was found.
+) -> list[Check]:
+    """The checks that pass the text a survivor was made from and reject the survivor.
 
-    Each candidate is run on both texts before it is suggested; those about the property that broke come first.
+    Each candidate is run on both texts before it is suggested. Only those about the property that broke are: what
+    something else rejects by chance would be a lucky kill.
 
     :param right: inputs with the text before the mutation. :param degraded: inputs of the survivor.
     :param facts: what the case says a right answer holds: a ``contains`` check of those in the text.
@@ -158,11 +163,8 @@ def suggested_check(
     candidates = [*CANDIDATES, *([Check(type="contains", values=held)] if held else [])]
     if len(broken.split()) * 2 <= len(answer.split()):
         candidates.append(Check(type="length", unit="words", min=max(2, len(answer.split()) * 2 // 3)))
-    candidates.sort(key=lambda check: not related(check.type, mutator_property))
-    for check in candidates:
-        if passes(check, right) is True and passes(check, degraded) is False:
-            return check
-    return None
+    about = [check for check in candidates if related(check.type, mutator_property)]
+    return [check for check in about if passes(check, right) is True and passes(check, degraded) is False]
 
 
 def snippet(check: Check) -> str:
@@ -183,33 +185,41 @@ def _plain(value: Any, quoted: Callable[..., str]) -> str:
 
 def with_suggestions(
     findings: Sequence[Finding],
-    suggest: Callable[[str], Check | None],
+    suggest: Callable[[str], Sequence[Check]],
     right_answers: Sequence[Mapping[str, Any]],
     passes: Passes,
 ) -> list[Finding]:
-    """Findings of survivors with the check that would have rejected them, where there is one.
+    """Findings of survivors with the check that would have rejected them, where there is one worth its cost.
 
-    :param suggest: claim id → :func:`suggested_check`.
-    :param right_answers: inputs of golden answers expected ``correct``; how many the check would reject is said.
+    :param suggest: claim id → :func:`suggested_checks`.
+    :param right_answers: inputs of golden answers expected ``correct``; how many the check would reject is said, and
+        one that rejects more than :data:`MOST_REJECTED` of them is not suggested.
     """
     costs: dict[str, tuple[int, int]] = {}
-    made = []
-    for finding in findings:
-        check = None
-        if finding.kind is FindingKind.SURVIVOR and finding.claim is not None:
-            check = suggest(finding.claim)
-        if check is None:
-            made.append(finding)
-            continue
+
+    def cost(check: Check) -> tuple[int, int]:
         line = snippet(check)
         if line not in costs:
-            said = [passes(check, inputs) for inputs in right_answers]
-            known = [one for one in said if one is not None]
-            costs[line] = (sum(not one for one in known), len(known))
-        rejected, asked = costs[line]
-        cost = f"; it also rejects {rejected} of {asked} right answers" if rejected else ""
-        words = f"A deterministic check would catch it: `{line}` passes the original and rejects this text{cost}."
-        made.append(finding.model_copy(update={"suggestion": words}))
+            known = [said for inputs in right_answers if (said := passes(check, inputs)) is not None]
+            costs[line] = (sum(not said for said in known), len(known))
+        return costs[line]
+
+    made = []
+    for finding in findings:
+        found: Sequence[Check] = ()
+        if finding.kind is FindingKind.SURVIVOR and finding.claim is not None:
+            found = suggest(finding.claim)
+        for check in found:
+            rejected, asked = cost(check)
+            if rejected <= MOST_REJECTED * asked:
+                also = f"; it also rejects {rejected} of {asked} right answers" if rejected else ""
+                words = (
+                    f"A deterministic check catches it: `{snippet(check)}` passes the original and rejects this text"
+                )
+                made.append(finding.model_copy(update={"suggestion": f"{words}{also}."}))
+                break
+        else:
+            made.append(finding)
     return made
 
 

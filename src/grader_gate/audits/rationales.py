@@ -90,9 +90,12 @@ def invented_quotation(grade: Grade, shown: Iterable[str]) -> str | None:
     known = "\n".join(f" {_squeezed(text)} " for text in shown)
     for match in _QUOTED.finditer(grade.reason):
         quoted = next(part for part in match.groups() if part is not None)
-        for part in re.split(r"…|\.\.\.|\[[^\]]*\]", quoted):
+        parts = re.split(r"…|\.\.\.|\[[^\]]*\]", quoted)
+        for place, part in enumerate(parts):
             squeezed = _squeezed(part)
-            if squeezed.count(" ") + 1 >= MIN_QUOTED_WORDS and squeezed not in known:
+            # Whole words, but for the word that an ellipsis may have cut.
+            wanted = (" " if place == 0 else "") + squeezed + (" " if place == len(parts) - 1 else "")
+            if squeezed.count(" ") + 1 >= MIN_QUOTED_WORDS and wanted not in known:
                 return quoted
     return None
 

@@ -13,7 +13,7 @@ from grader_gate.audits.checkmatrix import (
     kills,
     marked,
     snippet,
-    suggested_check,
+    suggested_checks,
     with_suggestions,
 )
 from grader_gate.audits.gradebook import STORED, Gradebook
@@ -155,7 +155,9 @@ def check_runner(tree: Tree) -> Passes:
         try:
             if key not in built:
                 built[key] = TYPES[check.type][0](Building(check, "suggested", tree, CHECKED_INPUTS))
-            if compares(check) and not inputs.get("reference"):
+            if (compares(check) and not inputs.get("reference")) or (
+                check.type == "citations" and not inputs.get("sources")
+            ):
                 return None
             return bool(built[key](inputs)[0])
         except (CheckProblem, CheckTimeout):
@@ -166,16 +168,16 @@ def check_runner(tree: Tree) -> Passes:
 
 def _suggester(
     suite: Suite, exam: SideExam, claims: Mapping[str, Claim], passes: Passes
-) -> Callable[[str], Check | None]:
+) -> Callable[[str], list[Check]]:
     facts = {case.id: (*case.facts, *case.evidence) for case in suite.cases}
 
-    def suggest(name: str) -> Check | None:
+    def suggest(name: str) -> list[Check]:
         claim = claims.get(name)
         item = exam.exam.items.get(claim.items[0]) if claim is not None else None
         if claim is None or item is None or ANSWER not in item.inputs or claim.items[0] not in exam.exam.before:
-            return None
+            return []
         right = {**item.inputs, ANSWER: exam.exam.before[claim.items[0]]}
-        return suggested_check(claim.property, right, item.inputs, passes, facts=facts.get(claim.case_id, ()))
+        return suggested_checks(claim.property, right, item.inputs, passes, facts=facts.get(claim.case_id, ()))
 
     return suggest
 

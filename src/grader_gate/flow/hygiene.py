@@ -88,7 +88,7 @@ def _inapplicable(
 
 def _failed(side: SideSetup, name: str, grader: ChecksGrader, cases: Sequence[GoldenCase]) -> dict[str, list[str]]:
     """Case id → the checks that reject its own reference, with the reason."""
-    from grader_gate.graders.checking.base import Building, CheckTimeout
+    from grader_gate.graders.checking.base import Building, CheckProblem, CheckTimeout
     from grader_gate.graders.checks import TYPES, check_label
 
     visible = grader.contract.inputs
@@ -109,6 +109,8 @@ def _failed(side: SideSetup, name: str, grader: ChecksGrader, cases: Sequence[Go
         for label, ask in asks:
             try:
                 passed, why = ask({key: value for key, value in inputs.items() if key in visible})
+            except CheckProblem as error:
+                passed, why = False, error.detail
             except CheckTimeout as error:
                 passed, why = False, str(error)
             if not passed:
