@@ -32,6 +32,7 @@ def check(
     cache: Path | None = None,
     run_head_code: bool = True,
     accepted: bool = False,
+    second_family: bool = False,
     records: Sequence[BaselineRecord] = (),
     acceptances: frozenset[str] = frozenset(),
     inherited: Inherited | None = None,
@@ -41,6 +42,7 @@ def check(
     :param root: any folder of the repository.
     :param base: a revision. :param head: a revision, or ``WORKTREE``.
     :param records: trusted baseline records beside the base commit's files.
+    :param second_family: grade with the suites' second families as well, after the verdict.
     :param acceptances: pairs that the freeze label has accepted. :param inherited: what earlier runs confirmed.
     :returns: the result, which is also in ``out/result.json`` beside the ledger and the reports.
     :raises UsageError: configuration, cases or command line cannot be used (exit code 2).
@@ -59,6 +61,7 @@ def check(
         cache=cache,
         run_head_code=run_head_code,
         accepted=accepted,
+        second_family=second_family,
         records=tuple(records),
         acceptances=acceptances,
         inherited=inherited,
@@ -82,6 +85,7 @@ def dry_run(
     suites: Sequence[str] = (),
     max_calls: int | None = None,
     cache: Path | None = None,
+    second_family: bool = False,
 ) -> str:
     """What :func:`check` would grade, why, and what it costs, in words; calls nothing and writes nothing."""
     from grader_gate.flow.planning import describe_check
@@ -94,6 +98,7 @@ def dry_run(
         suites=tuple(suites),
         max_calls=max_calls,
         cache=cache,
+        second_family=second_family,
     )
     with Git.find(root, env=environ) as git:
         prepared = prepare(git, base, head, options)

@@ -65,6 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--head", default="WORKTREE", metavar="REV", help="the change; WORKTREE (default) for your files"
     )
     check.add_argument("--dry-run", action="store_true", help="say what is affected, why and the cost; call nothing")
+    check.add_argument("--second-family", action="store_true", help="grade with the suites' second families as well")
     _common(check)
 
     run = _command(commands, "run", do.run_run, "grade a suite at one revision, compare nothing")

@@ -33,6 +33,7 @@ def run_check(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
         "suites": arguments.suite,
         "max_calls": arguments.max_calls,
         "cache": _cache(arguments),
+        "second_family": arguments.second_family,
     }
     if arguments.dry_run:
         print(dry_run(root, arguments.base, arguments.head, **options))
@@ -329,6 +330,7 @@ def _single(
     from dataclasses import replace
 
     from grader_gate.flow.outputs import write_reports
+    from grader_gate.flow.seconds import add_seconds
     from grader_gate.flow.single import grade_all, single_result, single_run
     from grader_gate.model import Purpose
 
@@ -338,7 +340,7 @@ def _single(
         with single_run(Path(arguments.root), arguments.revision, options, label) as run:
             try:
                 complete = await grade_all(run, Purpose.SCREEN, lambda _: options.repeats or 1)
-                return single_result(run, complete, gate=gate)
+                return await add_seconds(run, single_result(run, complete, gate=gate))
             finally:
                 await run.side.aclose()
 

@@ -114,6 +114,7 @@ def _graders(base: Config, head: Config, suites: Mapping[str, Suite], make: loos
         yield from loosened.contract(
             new, base.graders[old].contract, head.graders[new].contract, make, tags.get(old, set())
         )
+        yield from loosened.fixtures(new, base.graders[old], head.graders[new], make)
         if head.graders[new].kind == "replay" != base.graders[old].kind and loosened.gating(base.graders[old].contract):
             kept = f"{base.graders[old].kind} → replay, a recording: what grades from now on is not measured"
             yield make("grader replaced by a recording", f"graders.{new}: {kept}", ("graders", new, "kind"))

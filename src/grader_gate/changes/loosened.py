@@ -8,7 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations
 
-from grader_gate.config import Baseline, Config, Contract, FreezeBy, Mode, Mutators, Policy, SuiteConfig, Waiver
+from grader_gate.config import (
+    Baseline,
+    CommandGrader,
+    Config,
+    Contract,
+    FreezeBy,
+    GraderBase,
+    Mode,
+    Mutators,
+    Pairs,
+    Policy,
+    SuiteConfig,
+    Waiver,
+)
 from grader_gate.model import Role
 from grader_gate.result import Goalpost
 
@@ -123,8 +136,34 @@ def suite_settings(
     if head.mutators.per_mutator < base.mutators.per_mutator:
         counts = f"{base.mutators.per_mutator} → {head.mutators.per_mutator}"
         yield make("fewer mutants", f"suites.{name}.mutators.per_mutator: {counts}", (*at, "per_mutator"))
+    yield from _pairs(name, base.pairs, head.pairs, make)
     if lost := set(base.mutators.modules) - set(head.mutators.modules):
         yield make("mutators removed", f"suites.{name}.mutators.modules: {_names(lost)}", (*at, "modules"))
+
+
+def _pairs(name: str, base: Pairs, head: Pairs, make: Make) -> Iterator[Goalpost]:
+    """Fewer sampled pairs; which pairs of a ladder are compared is another measure, whichever way it changes."""
+    at: Keys = ("suites", name, "pairs")
+    if head.per_case < base.per_case:
+        yield make("fewer pairs", f"suites.{name}.pairs.per_case: {base.per_case} → {head.per_case}", (*at, "per_case"))
+    if head.design != base.design:
+        yield make("other pairs", f"suites.{name}.pairs.design: {base.design} → {head.design}", (*at, "design"))
+
+
+def fixtures(name: str, base: GraderBase, head: GraderBase, make: Make) -> Iterator[Goalpost]:
+    """Evidence about the environment that a grader which executes answers no longer gives."""
+    old = base.fixtures if isinstance(base, CommandGrader) else None
+    new = head.fixtures if isinstance(head, CommandGrader) else None
+    if old is None:
+        return
+    lost = [key for key in ("reset", "cleanup", "dirty") if getattr(old, key) and not (new and getattr(new, key))]
+    if old.fresh_dir and new is not None and not new.fresh_dir:
+        lost.append("fresh_dir")
+    if new is None:
+        lost = ["all of them"]
+    if lost:
+        keys: Keys = ("graders", name, "fixtures") if new is not None else ("graders", name)
+        yield make("fixtures weakened", f"graders.{name}.fixtures: gone: {', '.join(lost)}", keys)
 
 
 def _lost_mutators(base: Mutators, head: Mutators, catalogue: Catalogue | None) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from grader_gate.config import CommandGrader, Config, Contract, Pairs
+from grader_gate.config import CommandGrader, Config, Contract, GraderConfig, Pairs
 from grader_gate.errors import UsageError
 from grader_gate.model import Role, Suite
-from grader_gate.suite.dirty import add_dirty
+from grader_gate.result import Notice
+from grader_gate.suite.dirty import DIRTY, add_dirty
 from grader_gate.suite.items import Examination, SideTexts, examine
 from grader_gate.suite.mutators.api import Mutator
 
@@ -43,7 +44,7 @@ def suite_exam(
     grader = config.graders[config.suites[suite.name].grader]
     pairs = pairs_of(config, suite.name, grader.contract)
     made = examine(suite, mutators, per_mutator, texts, role_for, pairs=pairs)
-    if isinstance(grader, CommandGrader) and grader.fixtures is not None and grader.fixtures.dirty and mutators:
+    if _tries_dirty(grader) and mutators and pairs is None:
         add_dirty(made, suite.cases, role_for)
     return made
 
@@ -59,3 +60,15 @@ def refuse_mixed(suite: str, base: Contract, head: Contract) -> None:
             f"suites.{suite}: the grader now {now}, on the base branch it does not; nothing of it can be compared. "
             "Add it as a new grader with a suite of its own, and remove the old one once it is frozen"
         )
+
+
+def _tries_dirty(grader: GraderConfig) -> bool:
+    return isinstance(grader, CommandGrader) and grader.fixtures is not None and bool(grader.fixtures.dirty)
+
+
+def idle_trials(grader: GraderConfig, suite: str, exam: Examination) -> list[Notice]:
+    """That a dirty environment was configured and there is no wrong answer to try it on."""
+    if not _tries_dirty(grader) or any(claim.mutator == DIRTY for claim in exam.claims.values()):
+        return []
+    said = f"suite {suite}: `fixtures.dirty` was not tried: no case expected `incorrect`, or `mutators: none`"
+    return [Notice(message=said, level="warning")]

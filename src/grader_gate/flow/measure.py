@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -13,6 +13,9 @@ from grader_gate.decision.outcome import Settings
 from grader_gate.flow.accepting import accepted_before
 from grader_gate.flow.compare import Comparison, after_screen, settle
 from grader_gate.flow.examining import look_closer
+from grader_gate.flow.exams import idle_trials
+from grader_gate.flow.families import add_second, family_notices, of_comparison, second_calls, second_exams
+from grader_gate.flow.debt import verify_debt
 from grader_gate.flow.inheritance import inherit, pair_digest
 from grader_gate.flow.novelty import NEW, Novelty, new_findings
 from grader_gate.flow.novelty import measure as measure_new
@@ -21,12 +24,14 @@ from grader_gate.flow.secrecy import redact_for
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup
 from grader_gate.flow.suite_report import Rules, blocking_claims, suite_result, waived_claims
+from grader_gate.flow.unrun import unmeasured_code
 from grader_gate.flow.usable import unusable
 from grader_gate.flow.why import case_changes, grader_changes
 from grader_gate.flow.work import Work, estimate_of, find_work, first_calls, plan_digest, tariff_of
 from grader_gate.model import ClaimKind, GateVerdict, GoldenCase, Ladder, Location, Purpose, Role, Side
 from grader_gate.result import Change, Estimate, Notice, Rate, Result, SuiteResult
 from grader_gate.runs.cache import Cache
+from grader_gate.runs.plan import SideExam
 
 
 async def measure(prepared: Prepared, options: CheckOptions) -> Result:
@@ -45,8 +50,14 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
             for grader in head.built.values()
             for said in getattr(grader, "warnings", ())
         ]
+        prepared.notices += [
+            n for c in work.comparisons for n in idle_trials(config.graders[c.base.name], c.suite, c.base.exam)
+        ]
         cache = None if options.cache is None else Cache(options.cache, readable=("local",), writes="local")
-        price = estimate_of(work, prepared, cache)
+        asked = options.second_family or config.policy.second_family == "always"
+        seconds, notes = second_exams(work.comparisons if asked else (), base, head)
+        prepared.notices += [*notes, *family_notices(config, [c.suite for c in work.comparisons], base)]
+        price = estimate_of(work, prepared, cache, [call for exam in seconds.values() for call in second_calls(exam)])
         if work.empty:
             return _result(prepared, options, work, [], None, started, price, compared)
         base.prepare()
@@ -64,7 +75,7 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
                 tariff=tariff,
             )
             session.from_baseline = sum(c.from_baseline for c in work.comparisons)
-            suites = await _run(prepared, work, session, options)
+            suites = await _run(prepared, work, session, options, seconds)
             return _result(prepared, options, work, suites, session, started, price, compared)
     finally:
         await base.aclose()
@@ -73,7 +84,9 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
             cache.close()
 
 
-async def _run(prepared: Prepared, work: Work, session: Session, options: CheckOptions) -> list[SuiteResult]:
+async def _run(
+    prepared: Prepared, work: Work, session: Session, options: CheckOptions, seconds: Mapping[str, SideExam]
+) -> list[SuiteResult]:
     config = prepared.base.config
     outcome = await session.grade(first_calls(work, config), "screen")
     by_suite: dict[str, Comparison] = {c.suite: c for c in work.comparisons}
@@ -98,6 +111,11 @@ async def _run(prepared: Prepared, work: Work, session: Session, options: CheckO
         elif new is not None:
             graded = Rate(k=session.measured - measured, n=session.planned - planned, planned=session.planned - planned)
             made[name] = _new_only(prepared, new, complete, graded)
+    # After all verdicts, so that the second opinion takes nothing from them.
+    for name, exam in seconds.items():
+        first = of_comparison(by_suite[name], prepared.head)
+        made[name], notes = await add_second(made[name], first, exam, session, prepared.head.config)
+        prepared.notices += notes
     return list(made.values())
 
 
@@ -116,6 +134,7 @@ async def _settle(
     assert comparison.head is not None
     contract = config.graders[comparison.base.name].contract
     after_screen(comparison)
+    await verify_debt(comparison, session)
     rules = Rules(config.policy, config.report.quote, (options.now() or datetime.now(UTC).isoformat())[:10])
     blocking, waived = blocking_claims(config.policy), waived_claims(comparison, rules)
     decision = await settle(
@@ -279,7 +298,7 @@ def _result(
         )
         for name in work.gone
     ]
-    suites = [*suites, *gone]
+    suites = unmeasured_code(prepared, [*suites, *gone])
     verdict = overall(suites, prepared.goalposts)
     from grader_gate.flow.words import headline, next_steps
 

@@ -11,6 +11,7 @@ from tabulate import tabulate
 
 from grader_gate.config import Mutators
 from grader_gate.flow.exams import suite_exam
+from grader_gate.flow.families import second_calls, second_exams
 from grader_gate.flow.prepare import CheckOptions, Prepared
 from grader_gate.flow.single import SingleOptions, single_run
 from grader_gate.flow.why import case_changes, grader_changes
@@ -30,7 +31,10 @@ def describe_check(prepared: Prepared, options: CheckOptions) -> str:
     cache = None if options.cache is None else Cache(options.cache, readable=("local",), writes=None)
     try:
         work = find_work(prepared)
-        price = estimate_of(work, prepared, cache)
+        asked = options.second_family or prepared.base.config.policy.second_family == "always"
+        seconds, _ = second_exams(work.comparisons, prepared.base, prepared.head)
+        further = {name: second_calls(exam) for name, exam in seconds.items()}
+        price = estimate_of(work, prepared, cache, [c for calls in further.values() for c in calls] if asked else ())
     finally:
         asyncio.run(_close(prepared))
         if cache is not None:
@@ -57,6 +61,9 @@ def describe_check(prepared: Prepared, options: CheckOptions) -> str:
         lines.append(f"suite {name}: {len(new.head.exam.claims)} new claims ({len(new.items)} items)")
     lines += [f"suite {name}: nothing affected" for name in work.unaffected if name not in work.novelties]
     lines += [f"suite {name}: head has no grader for it" for name in work.gone]
+    for name, calls in further.items():
+        how = "is asked for" if asked else "is not asked for; --second-family would add it"
+        lines.append(f"suite {name}: second family {seconds[name].name} with {len(calls)} calls {how}")
     for goalpost in prepared.goalposts:
         lines.append(f"goalpost: {goalpost.what}: {goalpost.detail}")
     if work.empty and not prepared.goalposts:
@@ -70,6 +77,7 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
     catalogue, with the calls and the price of one pass of each."""
     rows = []
     totals: list[Estimate] = []
+    seconds: list[str] = []
     with single_run(root, revision, replace(options, cache=None), "plan") as run:
         side = run.side
         for name, exam in run.exams.items():
@@ -87,6 +95,11 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
             planned = list(passes(exam, list(exam.exam.items), Purpose.SCREEN, range(1)))
             assert run.session.tariff is not None
             totals.append(estimate(planned, run.session.tariff))
+            if name in run.seconds:
+                more = estimate(second_calls(run.seconds[name]), run.session.tariff)
+                seconds.append(
+                    f"{name}: second family {run.seconds[name].name}, in `run` and `audit`: {price_words(more)}"
+                )
             rows.append(
                 [
                     name,
@@ -114,6 +127,7 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
     ]
     lines = [tabulate(rows, headers, tablefmt="simple", disable_numparse=True), ""]
     lines += [f"{row[0]}: one pass: {price_words(total)}" for row, total in zip(rows, totals, strict=True)]
+    lines += seconds
     lines.append(f"{len(registry())} mutators are known; `mutators:` of a suite chooses among them")
     return "\n".join(lines)
 

@@ -46,6 +46,7 @@ class CheckOptions:
     :ivar records: trusted records from other stores than the base commit's files.
     :ivar acceptances: pairs that the freeze label has accepted for this pull request.
     :ivar inherited: what earlier runs confirmed.
+    :ivar second_family: grade with the suites' second families as well.
     """
 
     out: Path
@@ -58,6 +59,7 @@ class CheckOptions:
     cache: Path | None = None
     run_head_code: bool = True
     adopt: bool = False
+    second_family: bool = False
     accepted: bool = False
     records: tuple[BaselineRecord, ...] = ()
     acceptances: frozenset[str] = frozenset()
@@ -104,8 +106,9 @@ def prepare(git: Git, base: str, head: str, options: CheckOptions) -> Prepared |
     )
     notices = _trust_code(left, right, options)
     from grader_gate.flow.goals import find_goalposts, find_notices
+    from grader_gate.flow.revalidation import revalidation
 
-    notices += find_notices(left, right)
+    notices += [*find_notices(left, right), *revalidation(left, right)]
     goalposts = find_goalposts(left, right, options.config_path)
     if options.accepted:
         goalposts = [g.model_copy(update={"accepted": True}) for g in goalposts]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grader_gate.config import ChatGrader, CommandGrader, GraderConfig, HttpGrader, Output, PythonGrader
+from grader_gate.graders.pairwise import reply_output
 from grader_gate.graders.promptfacts import best_reply, delimiters
 from grader_gate.model import Tree
 from grader_gate.suite.mutators.api import MutationContext
@@ -22,7 +23,7 @@ def mutation_context(tree: Tree, config: GraderConfig) -> MutationContext:
     top = _top(config)
     return MutationContext(
         delimiters=delimiters(_templates(tree, config)),
-        verdict_reply=best_reply(config.output, top),
+        verdict_reply=best_reply(reply_output(config.contract, config.output, "judge"), top),
         rubric=rubric,
         has_reference="reference" in config.contract.inputs,
     )

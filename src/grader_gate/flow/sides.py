@@ -73,8 +73,6 @@ class SideSetup:
 
         :raises UsageError: it cannot be used as configured.
         """
-        if name in self._lent:
-            return self._lent[name].grader(name)
         if name not in self._graders:
             if name in self._refused:
                 raise CodeRefused(
@@ -83,7 +81,7 @@ class SideSetup:
                 )
             if name not in self.config.graders:
                 raise NoSuchGrader(f"graders.{name}: not defined at {self.tree.label}")
-            self._graders[name] = self._build(name, self.config.graders[name])
+            self._graders[name] = self._build(name, self.config.graders[name], self._lent.get(name))
         return self._graders[name]
 
     def touch(self, name: str) -> None:
@@ -94,8 +92,8 @@ class SideSetup:
 
     @property
     def built(self) -> dict[str, Grader]:
-        """Graders built so far, by name; lent ones included."""
-        return {**self._graders, **{n: side.grader(n) for n, side in self._lent.items()}}
+        """Graders built so far, by name."""
+        return dict(self._graders)
 
     @property
     def not_run(self) -> set[str]:
@@ -103,14 +101,17 @@ class SideSetup:
         return set(self._lent) | self._refused
 
     def use_code_of(self, base: SideSetup, own: set[str]) -> None:
-        """Take graders in code from ``base``; those that base does not have are refused.
+        """Take the code of graders in code from ``base``; those that base does not have are refused.
+
+        What is no code stays this side's: rubric, arguments and contract are data under test.
 
         :param own: names of this side's graders in code.
         """
-        self._lent = {name: base for name in own if name in base.config.graders}
+        kinds = {name: type(grader) for name, grader in base.config.graders.items()}
+        self._lent = {name: base for name in own if kinds.get(name) is type(self.config.graders.get(name))}
         self._refused = own - set(self._lent)
 
-    def _build(self, name: str, config: GraderConfig) -> Grader:
+    def _build(self, name: str, config: GraderConfig, lender: SideSetup | None) -> Grader:
         from grader_gate.graders.build import build_grader
 
         if isinstance(config, ChatGrader | HttpGrader) and config.provider not in self.providers:
@@ -118,8 +119,11 @@ class SideSetup:
                 f"graders.{name}.provider: {config.provider!r} is not defined on the base branch; "
                 "provider blocks are trusted from base only: merge the provider first, then use it"
             )
-        closure = source_closure(self.tree, config)
-        code = self._code_dir() if isinstance(config, PythonGrader | CommandGrader) else None
+        coded = self if lender is None else lender
+        if lender is not None:
+            config = with_code_of(config, lender.config.graders[name])
+        closure = source_closure(coded.tree, config)
+        code = coded._code_dir() if isinstance(config, PythonGrader | CommandGrader) else None
         return build_grader(
             name,
             config,
@@ -174,6 +178,16 @@ class SideSetup:
         if self._exported and self._code is not None:
             shutil.rmtree(self._code, ignore_errors=True)
             self._exported = False
+
+
+DATA_KEYS = ("contract", "formerly", "rubric", "version", "arguments")
+"""Keys of a grader in code that are data: a pull request may set them where its code does not run."""
+
+
+def with_code_of(config: GraderConfig, base: GraderConfig) -> GraderConfig:
+    """``base``'s grader with the data of ``config``: what runs is base's, what it is asked is the pull request's."""
+    own = {key: getattr(config, key) for key in DATA_KEYS if hasattr(base, key) and hasattr(config, key)}
+    return base.model_copy(update=own)
 
 
 def source_closure(tree: RecordingTree, config: GraderConfig) -> SourceClosure | None:

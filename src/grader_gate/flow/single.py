@@ -21,8 +21,9 @@ from grader_gate.audits.rates import audit_rows, check_rows, mutator_rows, outco
 from grader_gate.changes.git import Git
 from grader_gate.config import DEFAULT_PATH, ChecksGrader, Mode
 from grader_gate.decision.ladders import confirmed_inversion
+from grader_gate.errors import UsageError
 from grader_gate.flow.examining import check_kinds, look_closer_alone
-from grader_gate.flow.exams import suite_exam
+from grader_gate.flow.exams import idle_trials, suite_exam
 from grader_gate.flow.positions import pair_stats
 from grader_gate.flow.secrecy import redact_for
 from grader_gate.flow.session import Session, caps, into, open_ledger
@@ -35,6 +36,7 @@ from grader_gate.result import (
     FindingKind,
     FindingStatus,
     LadderStats,
+    Notice,
     Rate,
     Result,
     Revision,
@@ -69,6 +71,8 @@ class SingleRun:
     session: Session
     exams: dict[str, SideExam] = field(default_factory=dict)
     books: dict[str, Gradebook] = field(default_factory=dict)
+    seconds: dict[str, SideExam] = field(default_factory=dict)
+    notices: list[Notice] = field(default_factory=list)
 
 
 @contextmanager
@@ -86,6 +90,7 @@ def single_run(root: Path, revision: str, options: SingleOptions, label: str) ->
         refuse_unknown(options.suites, set(side.suites))
         names = [n for n in side.suites if not options.suites or n in options.suites]
         exams = {name: _exam(side, name, options.kinds) for name in names}
+        seconds, notices = _second_families(side, exams, label)
         cache = None if options.cache is None else Cache(options.cache, readable=("local",), writes="local")
         tariff = tariff_of(side, side)
         pair = {
@@ -104,7 +109,9 @@ def single_run(root: Path, revision: str, options: SingleOptions, label: str) ->
                     graders=dict(tariff.graders),
                     tariff=tariff,
                 )
-                yield SingleRun(side, Revision(sha=sha, name=revision), session, exams)
+                yield SingleRun(
+                    side, Revision(sha=sha, name=revision), session, exams, seconds=seconds, notices=notices
+                )
         finally:
             if cache is not None:
                 cache.close()
@@ -126,6 +133,32 @@ def _exam(side: SideSetup, suite: str, kinds: frozenset[ClaimKind]) -> SideExam:
     used = {item for claim in exam.claims.values() for item in claim.items}
     exam.items = {k: i for k, i in exam.items.items() if k in used}
     return SideExam(side.side, suite, config.grader, side.grader(config.grader), exam)
+
+
+WITH_SECOND = ("run", "audit", "plan")
+"""Commands that grade (or plan to grade) with the second family as well."""
+
+
+def _second_families(
+    side: SideSetup, exams: Mapping[str, SideExam], label: str
+) -> tuple[dict[str, SideExam], list[Notice]]:
+    """The second families' exams, built before the session so that their prices are known, and warnings of kinship."""
+    from grader_gate.flow.families import family_notices, not_graded, second_exam, second_name
+
+    if label not in WITH_SECOND:
+        return {}, []
+    found = {}
+    notices = family_notices(side.config, exams, side)
+    for suite, exam in exams.items():
+        notices += idle_trials(side.config.graders[exam.name], suite, exam.exam) if label == "audit" else []
+        name = second_name(side.config, side.config, suite)
+        if name is None:
+            continue
+        try:
+            found[suite] = second_exam(side, exam, name)
+        except UsageError as error:
+            notices.append(not_graded(suite, name, error))
+    return found, notices
 
 
 async def grade_all(run: SingleRun, purpose: Purpose, repeats: Callable[[str], int]) -> bool:
@@ -172,6 +205,7 @@ def single_result(run: SingleRun, complete: bool, *, gate: bool) -> Result:
         head=run.revision,
         config_path="",
         suites=suites,
+        notices=tuple(run.notices),
         cost=run.session.cost() if run.session else Cost(),
         quote=config.report.quote,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -12,6 +12,7 @@ from grader_gate.result import Change
 
 _KEYS = (
     "model",
+    "prompt",
     "parameters",
     "variables",
     "output",
@@ -22,11 +23,12 @@ _KEYS = (
     "kind",
     "callable",
     "command",
+    "fixtures",
     "contract",
 )
 """Keys of a grader's block that change what it does; files it names are compared by content."""
 
-_LONG = ("checks", "contract")
+_LONG = ("checks", "contract", "fixtures", "prompt")
 
 
 def grader_changes(base: SideSetup, head: SideSetup, base_name: str, head_name: str, config_path: str) -> list[Change]:

@@ -93,9 +93,12 @@ def _provider(side: SideSetup, name: str, base: SideSetup) -> Provider | None:
     return base.providers.get(config.provider) if isinstance(config, ChatGrader | HttpGrader) else None
 
 
-def estimate_of(work: Work, prepared: Prepared, cache: Cache | None) -> Estimate:
-    """What the run will take: the first calls exactly, and the most that confirmation could add."""
-    planned = first_calls(work, prepared.base.config)
+def estimate_of(work: Work, prepared: Prepared, cache: Cache | None, further: Sequence[PlannedGrade] = ()) -> Estimate:
+    """What the run will take: the first calls exactly, and the most that confirmation could add.
+
+    :param further: calls of a second family, where it is asked for.
+    """
+    planned = [*first_calls(work, prepared.base.config), *further]
     claims = sum(len(c.affected.claims) for c in work.comparisons)
     return estimate(
         planned,

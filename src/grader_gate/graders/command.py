@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-import shutil
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,21 +15,16 @@ from grader_gate.errors import UsageError
 from grader_gate.graders import processes
 from grader_gate.graders.attempts import code_is_worth_another, twice
 from grader_gate.graders.base import Call, Request
+from grader_gate.graders.fixtures import MAX_EFFECTS, Fixtures, reported_effects
 from grader_gate.graders.inputs import VisibleInputs
 from grader_gate.graders.judgement import malformed, unmeasured
+from grader_gate.graders.programs import MAX_OUTPUT_BYTES, TooMuchOutput, find_program, run_program
 from grader_gate.graders.values import ReturnedValues
 from grader_gate.model import Grade, Item, Tree, digest
-
-MAX_OUTPUT_BYTES = 4_000_000
-"""Most a program may write on its standard output; a grade takes a few thousand."""
 
 
 class CommandProblem(UsageError):
     """A program that cannot be started."""
-
-
-class TooMuchOutput(Exception):
-    """A program wrote more than :data:`MAX_OUTPUT_BYTES`."""
 
 
 class CommandGrader:
@@ -39,6 +32,8 @@ class CommandGrader:
 
     It gets ``{"inputs": {…}, "seed": n}`` on standard input and writes what a callable may return, as JSON (see
     :class:`grader_gate.graders.values.ReturnedValues`). Its working folder is the root of the grading side's files.
+    With ``fixtures`` it runs in an environment of its own and may report ``effects``
+    (see :mod:`grader_gate.graders.fixtures`).
     """
 
     kind = "command"
@@ -60,11 +55,13 @@ class CommandGrader:
         self._values = ReturnedValues(config.contract)
         self._redactor = processes.redactor(environ, config.env)
         self._scratch = processes.Scratch()
+        self._fixtures: Fixtures | None = None
 
     @property
     def concurrency(self) -> int:
-        """Programs that run at once."""
-        return self._config.workers
+        """Programs that run at once: one where all share an environment."""
+        shared = self._config.fixtures is not None and not self._config.fixtures.fresh_dir
+        return 1 if shared else self._config.workers
 
     @property
     def judgement_digest(self) -> str:
@@ -80,7 +77,9 @@ class CommandGrader:
     def _fixed(self) -> dict[str, Any]:
         config = self._config
         named = [part.removeprefix("./") for part in config.command if self._tree.exists(part.removeprefix("./"))]
+        fixtures = {} if config.fixtures is None else {"fixtures": config.fixtures.model_dump(mode="json")}
         return {
+            **fixtures,
             "kind": self.kind,
             "command": list(config.command),
             "env": sorted(config.env),
@@ -96,15 +95,20 @@ class CommandGrader:
     def request(self, item: Item) -> Request:
         """See :class:`grader_gate.graders.base.Grader`."""
         inputs = self._inputs.of(item)
-        return Request(payload={**self._fixed, "inputs": inputs}, characters=sum(len(str(v)) for v in inputs.values()))
+        environment = {"environment": "dirty"} if item.dirty else {}
+        payload = {**self._fixed, **environment, "inputs": inputs}
+        return Request(payload=payload, characters=sum(len(str(v)) for v in inputs.values()))
 
     async def prepare(self) -> None:
-        """See that the program is there.
+        """See that the program is there, and that its fixtures work.
 
         :raises CommandProblem: it is not, or is no program.
+        :raises grader_gate.graders.fixtures.FixtureProblem: see there.
         :raises NoCodeHere: code may not run here.
         """
         self._program()
+        if (fixtures := self._environment()) is not None:
+            await fixtures.prepare()
 
     async def grade(self, item: Item, request: Request, call: Call) -> Grade:
         """Run the program, and once more where that brought nothing usable.
@@ -114,14 +118,30 @@ class CommandGrader:
         started = time.perf_counter()
         message = json.dumps({"inputs": request.payload["inputs"], "seed": call.seed}).encode()
         worth_another = code_is_worth_another(self._config.contract.deterministic)
-        grade = await twice(lambda: self._once(message), worth_another)
+        grade = await twice(lambda: self._somewhere(message, dirty=item.dirty), worth_another)
         return grade.model_copy(update={"latency_s": round(time.perf_counter() - started, 4)})
+
+    async def _somewhere(self, message: bytes, *, dirty: bool) -> Grade:
+        """Run it in its environment, where it has one."""
+        if (fixtures := self._environment()) is not None:
+            return await fixtures.around(lambda variables: self._once(message, variables), dirty=dirty)
+        if dirty:
+            return unmeasured(f"graders.{self.name}: has no `fixtures.dirty`, so a dirty environment cannot be tried")
+        return (await self._once(message, {}))[0]
+
+    def _environment(self) -> Fixtures | None:
+        if self._config.fixtures is not None and self._fixtures is None:
+            folder = processes.code_folder(self._code_dir, self.name)
+            home = Path(self._scratch.path)
+            env = processes.scrubbed(self._environ, self._config.env, self._scratch.path)
+            self._fixtures = Fixtures(self.name, self._config.fixtures, folder, env, home, self._redactor)
+        return self._fixtures
 
     def _program(self) -> tuple[str, Path, dict[str, str]]:
         folder = processes.code_folder(self._code_dir, self.name)
         env = processes.scrubbed(self._environ, self._config.env, self._scratch.path)
         wanted = self._config.command[0]
-        found = shutil.which(str(folder / wanted) if "/" in wanted else wanted, path=env["PATH"])
+        found = find_program(wanted, folder, env["PATH"])
         if found is None:
             where = f"in {folder.name}" if "/" in wanted else "on PATH"
             raise CommandProblem(
@@ -130,38 +150,35 @@ class CommandGrader:
             )
         return found, folder, env
 
-    async def _once(self, message: bytes) -> Grade:
+    async def _once(self, message: bytes, variables: Mapping[str, str]) -> tuple[Grade, tuple[str, ...]]:
+        """The grade of one run, and the effects the program reports."""
         program, folder, env = self._program()
+        command = [program, *self._config.command[1:]]
         try:
-            process = await processes.start([program, *self._config.command[1:]], folder, env, MAX_OUTPUT_BYTES)
+            finished = await run_program(command, folder, {**env, **variables}, message, self._config.timeout_s)
+        except TimeoutError:
+            late = f"graders.{self.name}: no answer within {self._config.timeout_s:g} s; it was ended"
+            return unmeasured(late), ()
         except OSError as error:
             raise CommandProblem(
                 f"graders.{self.name}.command: {self._config.command[0]!r} cannot be started ({error.strerror}); "
                 "does its first line name an interpreter?"
             ) from None
-        assert process.stderr is not None
-        stderr = processes.Tail(process.stderr)
-        try:
-            async with asyncio.timeout(self._config.timeout_s):
-                output = await _converse(process, message)
-                code = await process.wait()
-            said = await stderr.last_line() if code else ""
-        except TimeoutError:
-            return unmeasured(f"graders.{self.name}: no answer within {self._config.timeout_s:g} s; it was ended")
         except TooMuchOutput:
-            return malformed(f"the program wrote more than {MAX_OUTPUT_BYTES:,} bytes")
-        finally:
-            await processes.end(process)
-            await stderr.stop()
-        if code != 0:
-            said = self._redactor.foreign(said)
-            how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-            return malformed(f"the program {how}" + (f": {said}" if said else ""), plain=f"the program {how}")
+            return malformed(f"the program wrote more than {MAX_OUTPUT_BYTES:,} bytes"), ()
+        if finished.code != 0:
+            said = self._redactor.foreign(finished.said)
+            return malformed(f"the program {replace(finished, said=said).how}"), ()
+        output = finished.output
         try:
             value = json.loads(output)
         except (ValueError, RecursionError):
-            return malformed("the program's output is not one JSON value", output.decode("utf-8", "replace")[:20_000])
-        return self._values.grade(value)
+            text = output.decode("utf-8", "replace")[:20_000]
+            return malformed("the program's output is not one JSON value", text), ()
+        effects = reported_effects(value) if self._config.fixtures is not None else ()
+        if effects is None:
+            return malformed(f"`effects` must be a list of at most {MAX_EFFECTS} texts"), ()
+        return self._values.grade(value), effects
 
     def judge(self, raw: str) -> Grade | None:
         """Read a stored value again."""
@@ -170,34 +187,3 @@ class CommandGrader:
     async def aclose(self) -> None:
         """Remove the programs' home."""
         self._scratch.remove()
-
-
-async def _converse(process: asyncio.subprocess.Process, message: bytes) -> bytes:
-    """Send the message and read the output to its end, both at once, so that neither side waits for the other.
-
-    :raises TooMuchOutput: the output has no end in sight.
-    """
-    assert process.stdin is not None
-    assert process.stdout is not None
-    stdin, stdout = process.stdin, process.stdout
-
-    async def send() -> None:
-        with contextlib.suppress(ConnectionError):
-            stdin.write(message)
-            await stdin.drain()
-        with contextlib.suppress(ConnectionError):
-            stdin.close()
-            await stdin.wait_closed()
-
-    sending = asyncio.ensure_future(send())
-    try:
-        output = bytearray()
-        while chunk := await stdout.read(65536):
-            output += chunk
-            if len(output) > MAX_OUTPUT_BYTES:
-                raise TooMuchOutput
-        return bytes(output)
-    finally:
-        sending.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await sending
