@@ -32,6 +32,10 @@ class Gradebook:
         """Record one grade; a later one for the same place replaces it."""
         self._grades.setdefault((side, purpose), {}).setdefault(item, {})[repeat] = grade
 
+    def replace(self, side: Side, purpose: str, item: str, grades: Mapping[int, Grade]) -> None:
+        """Put these repeats in the place of all that an item has."""
+        self._grades.setdefault((side, purpose), {})[item] = dict(grades)
+
     def of(self, side: Side, purpose: str, item: str) -> dict[int, Grade]:
         """Grades of an item by repeat index."""
         return self._grades.get((side, purpose), {}).get(item, {})

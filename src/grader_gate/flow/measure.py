@@ -12,6 +12,7 @@ from grader_gate.config import ChecksGrader, Mode
 from grader_gate.decision.outcome import Settings
 from grader_gate.flow.accepting import accepted_before
 from grader_gate.flow.compare import Comparison, after_screen, settle
+from grader_gate.flow.debt import verify_debt
 from grader_gate.flow.examining import look_closer
 from grader_gate.flow.exams import idle_trials
 from grader_gate.flow.families import add_second, family_notices, of_comparison, second_calls, second_exams
