@@ -316,6 +316,10 @@ RARE = ("nothing changed", "nothing changed, provider drift", "1 claim fails 98%
 """Scenarios whose target is a small share: they get more pull requests."""
 
 
+ELSEWHERE = (*RARE, "nothing changed, runs lean together", "uniform drop of 3 points", "tag of 6 fails 40%")
+"""Scenarios that a full run simulates under every noise mix; the others it simulates under `typical` alone."""
+
+
 def cells(names: Iterable[str], *, quick: bool) -> list[tuple[str, int, str, int]]:
     """Mix, size, scenario and number of pull requests of every cell."""
     found = []
@@ -323,19 +327,29 @@ def cells(names: Iterable[str], *, quick: bool) -> list[tuple[str, int, str, int
         for n in SIZES:
             for scenario in SCENARIOS:
                 rare = scenario in RARE
-                if not quick:
-                    many = {72: 6000, 300: 2500, 2000: 240}[n]
-                    found.append((mix, n, scenario, many if rare else many // 6))
-                elif mix == "typical":
+                if quick and mix == "typical":
                     found.append((mix, n, scenario, {72: (1000, 250), 300: (400, 120), 2000: (24, 4)}[n][not rare]))
-                elif n < 2000 and scenario in RARE:
-                    found.append((mix, n, scenario, 200 if n == 72 else 30))
+                elif quick:
+                    if n < 2000 and rare:
+                        found.append((mix, n, scenario, 200 if n == 72 else 30))
+                elif mix == "typical":
+                    found.append((mix, n, scenario, {72: (3000, 600), 300: (1200, 240), 2000: (120, 24)}[n][not rare]))
+                elif scenario in ELSEWHERE:
+                    found.append((mix, n, scenario, {72: (800, 200), 300: (300, 80), 2000: (30, 8)}[n][not rare]))
     return found
 
 
 def _cell(job: tuple[str, int, str, int, int, str]) -> list[dict[str, Any]]:
     mix, n, scenario, requests, seed, noise = job
     return list(operating_rows(mix, mixes(Path(noise))[mix], n, scenario, requests, seed, Settings()))
+
+
+def _told(results: Iterable[list[dict[str, Any]]], count: int) -> Iterable[list[dict[str, Any]]]:
+    for number, result in enumerate(results, start=1):
+        print(
+            f"{number} of {count} cells: {result[0]['mix']}, {result[0]['n']}, {result[0]['scenario']}", file=sys.stderr
+        )
+        yield result
 
 
 def show(rows: list[dict[str, Any]]) -> str:
@@ -358,22 +372,27 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer pull requests: less than a minute on two cores")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows to FILE")
     parser.add_argument("--noise", type=Path, default=DATA, metavar="FILE", help="measured noise of judges")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the pull requests of each cell")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     options = parser.parse_args(arguments)
     started = time.perf_counter()
     names = list(mixes(options.noise))
-    jobs = [(*cell, options.seed, str(options.noise)) for cell in cells(names, quick=options.quick)]
+    jobs = [
+        (mix, n, scenario, max(1, round(count * options.scale)), options.seed, str(options.noise))
+        for mix, n, scenario, count in cells(names, quick=options.quick)
+    ]
     # The longest first, so that no process is left with a long one at the end.
     order = sorted(range(len(jobs)), key=lambda i: -jobs[i][1] * jobs[i][3])
     if options.jobs > 1:
         with ProcessPoolExecutor(options.jobs) as pool:
-            done = dict(zip(order, pool.map(_cell, [jobs[i] for i in order]), strict=True))
+            results = pool.map(_cell, [jobs[i] for i in order])
+            done = dict(zip(order, _told(results, len(jobs)), strict=True))
     else:
-        done = {i: _cell(jobs[i]) for i in order}
+        done = dict(zip(order, _told((_cell(jobs[i]) for i in order), len(jobs)), strict=True))
     rows = [r for i in range(len(jobs)) for r in done[i]]
-    rows += floor_rows(300 if options.quick else 5000, options.seed)
-    rows += ladder_rows(1000 if options.quick else 20_000, options.seed)
+    rows += floor_rows(300 if options.quick else 2000, options.seed)
+    rows += ladder_rows(1000 if options.quick else 4000, options.seed)
     print(show(rows))
     print(f"\n{time.perf_counter() - started:.0f} s, seed {options.seed}")
     if options.json:

@@ -36,8 +36,8 @@ class Settings:
     """
 
     alpha_flip: float = 0.01
-    again_p_suite: float = 0.10
-    screen_p_suite: float = 0.04
+    again_p_suite: float = 0.06
+    screen_p_suite: float = 0.03
     again_p_tag: float = 0.25
     screen_p_tag: float = 0.10
     clear_p: float = 0.01
