@@ -1,10 +1,9 @@
 """Examples in the documentation are real: configurations and suites load, code parses, the excerpt is the demo's."""
 
 import ast
+import importlib.util
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 import yaml
@@ -70,23 +69,30 @@ def test_prompts_can_be_rendered(block):
     assert "None" not in message["content"]
 
 
-def test_pages_quote_what_the_demo_writes(tmp_path):
+def _maker():
+    spec = importlib.util.spec_from_file_location("make_excerpts", ROOT / "docs" / "make_excerpts.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pages_quote_what_the_demo_writes():
     """The figures and the case in the README and in the page on reports are those of `make demo`."""
-    subprocess.run(
-        [sys.executable, ROOT / "examples" / "demo.py", "--dir", tmp_path / "demo"], check=True, capture_output=True
-    )
-    comment = (tmp_path / "demo" / ".grader-gate-out" / "comment.md").read_text("utf-8").splitlines()
-    readme = (ROOT / "README.md").read_text("utf-8")
-    excerpt = readme[readme.index("<!-- from the demo's comment.md -->") :]
-    quoted = [line[2:] for line in excerpt.split("\n\n")[0].splitlines()[1:] if line not in (">", "")]
-    assert len(quoted) == 9
-    assert [line for line in quoted if line not in comment] == []
+    maker = _maker()
+    comment = maker.comment_of_the_demo()
+    for page, count in zip(maker.PAGES, (7, 3), strict=True):
+        text, prefix = page.read_text("utf-8"), maker.PAGES[page]
+        assert sum(bool(maker.QUOTED.match(line.removeprefix(prefix))) for line in text.splitlines()) == count
+        assert maker.refreshed(text, prefix, comment) == text, "run `python docs/make_excerpts.py`"
     report = (ROOT / "docs" / "reading-the-report.md").read_text("utf-8")
-    table = [line for line in report.splitlines() if line.startswith("|") and "graded" in line]
-    assert len(table) == 3
-    assert [line for line in table if line not in comment] == []
     (said,) = re.findall(r"^case damaged-wrong-days: .*$", report, re.MULTILINE)
     assert any(line.startswith(f"- {said} (") for line in comment)
+
+
+def test_an_old_quotation_is_refreshed():
+    page = "> | rungs in order | 1 | 2 | 3 |\n> - case other: kept\nrungs in order"
+    fresh = _maker().refreshed(page, "> ", ["| rungs in order | 4 | 5 | 6 |", "- case other: new"])
+    assert fresh == "> | rungs in order | 4 | 5 | 6 |\n> - case other: kept\nrungs in order"
 
 
 def test_times_and_ways_are_in_the_readme():
