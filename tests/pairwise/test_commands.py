@@ -201,3 +201,13 @@ def test_a_recording_of_pairs_is_replayed(repo: Repository, tmp_path):
     repo.commit({"rec.jsonl": "".join(json.dumps(row) + "\n" for row in rows)})
     run = repo.check(base="recorded", out="compared")
     assert run.suite["ladders"]["consistency"] == {"k": 0, "n": 3, "planned": 3}
+
+
+def test_every_report_shows_the_consistency(repo: Repository):
+    start(repo)
+    repo.commit({"rubric.md": "first: whatever stands first\n"})
+    run = repo.check()
+    said = "Told alike in both orders: 0 of 3 (0.0 %) of the pairs"
+    assert said in (run.folder / "comment.md").read_text("utf-8").replace("\\", "")
+    assert said in (run.folder / "report.html").read_text("utf-8")
+    assert said in " ".join(run.out.split())

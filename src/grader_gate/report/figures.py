@@ -18,6 +18,7 @@ from grader_gate.result import (
     MutatorRow,
     Rate,
     Standing,
+    SuiteResult,
     Tally,
 )
 
@@ -204,6 +205,29 @@ def certainty_words(certainty: Certainty) -> list[str]:
         out.append(
             f"Smallest uniform drop this run would see four times in five: {percent(certainty.detectable_drop)}."
         )
+    return out
+
+
+def examined_words(suite: SuiteResult) -> list[str]:
+    """What was seen of a suite beside its claims, in sentences: position consistency, abstentions, a second family."""
+    out = []
+    if (steady := suite.ladders.consistency) is not None:
+        line = f"Told alike in both orders: {rate_words(steady)} of the pairs"
+        if suite.ladders.consistency_interval is not None:
+            low, high = suite.ladders.consistency_interval
+            line += f", 95 % interval {percent(low, 0)} to {percent(high, 0)}"
+        if suite.ladders.consistency_base is not None:
+            line += f"; on base {rate_words(suite.ladders.consistency_base)}"
+        out.append(line + ".")
+    declined, before = suite.abstained, suite.abstained_base
+    if (declined is not None and declined.k) or (before is not None and before.k):
+        line = f"The grader declined to judge {rate_words(declined)}"
+        out.append(line + (f"; on base {rate_words(before)}." if before is not None else "."))
+    if (both := suite.second_family) is not None:
+        line = f"The second family {both.grader} says the same of {rate_words(both.agreement)}"
+        if both.first_right is not None and both.second_right is not None:
+            line += f"; right on golden cases: {rate_words(both.first_right)} against {rate_words(both.second_right)}"
+        out.append(line + ".")
     return out
 
 

@@ -91,6 +91,12 @@ class _Terminal:
         if suite.audits:
             yield ""
             yield from (f"  {line}" for line in self._table(suite))
+        for line in figures.examined_words(suite):
+            yield from self._wrap(line, "  ")
+        if suite.review:
+            ids = ", ".join(one.item for one in suite.review[:REST_SHOWN])
+            more = f", and {len(suite.review) - REST_SHOWN:,} more" if len(suite.review) > REST_SHOWN else ""
+            yield from self._wrap(f"for a person to judge: {ids}{more}", "  ")
 
     def _table(self, suite: SuiteResult) -> list[str]:
         from tabulate import tabulate
