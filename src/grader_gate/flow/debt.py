@@ -1,8 +1,8 @@
 """Debt that only a record tells of: claims that head breaks as the stored grades of base did, asked of base itself.
 
 What base broke already is not blamed on a change. A record that says so is believed only where base, run now, says it
-too: a record that was forged, or measured on another day, would otherwise let a worse grader pass. Where base upholds the
-claim after all, its live grades take the record's place, and head's break is confirmed side by side like any other.
+too: a record that was forged, or measured on another day, would let a worse grader pass. Where base upholds the claim
+after all, its live grades take the record's place, and head's break is confirmed side by side like any other.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from grader_gate.flow.debt import verify_debt
 from grader_gate.flow.examining import look_closer
 from grader_gate.flow.exams import idle_trials
 from grader_gate.flow.families import add_second, family_notices, of_comparison, second_calls, second_exams
-from grader_gate.flow.debt import verify_debt
 from grader_gate.flow.inheritance import inherit, pair_digest
 from grader_gate.flow.novelty import NEW, Novelty, new_findings
 from grader_gate.flow.novelty import measure as measure_new

@@ -17,6 +17,7 @@ from grader_gate.changes.worktree import WorkTree
 from grader_gate.config import ChatGrader, CommandGrader, Config, GraderConfig, HttpGrader, Provider, PythonGrader
 from grader_gate.configfile import load_config
 from grader_gate.errors import UsageError
+from grader_gate.flow.casefiles import refuse_case_files
 from grader_gate.flow.mutatorset import suite_mutators
 from grader_gate.graders.base import Grader
 from grader_gate.model import Rubric, Side, Suite
@@ -237,6 +238,8 @@ def read_side(
         name: suite_mutators(tree, name, suite.mutators, config_path, trusted=providers is None)
         for name, suite in config.suites.items()
     }
+    suites = load_suites(tree, config, config_path=config_path)
+    refuse_case_files(config, suites, config_path)
     return SideSetup(
         side=side,
         git=git,
@@ -244,7 +247,7 @@ def read_side(
         raw=raw,
         tree=tree,
         config=config,
-        suites=load_suites(tree, config, config_path=config_path),
+        suites=suites,
         providers=config.providers if providers is None else providers,
         environ=environ,
         mutators=mutators,
