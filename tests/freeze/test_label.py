@@ -1,6 +1,28 @@
-"""The freeze label, end to end."""
+"""The freeze label, end to end: who may, when it counts, what it accepts, what it leaves."""
 
-from tests.freeze.world import MAINTAINER
+import pytest
+
+from tests.freeze.world import AUTHOR, FREEZE, MAINTAINER, TRIAGER, config
+
+LADDER = """\
+- id: capital
+  question: What is the capital of France?
+  rungs:
+    - {level: 0, answer: It is London.}
+    - {level: 1, answer: I do not know.}
+    - {level: 2, answer: It is Paris.}
+"""
+
+
+def refused(world, *words: str) -> None:
+    """The label is off, nothing is frozen, the verdict stands, and one line says why."""
+    assert world.labels == []
+    assert world.records() == {}
+    assert world.verdict() == "failure"
+    note = next(line for line in world.comment.splitlines() if line.startswith("> 🏷️ "))
+    for word in words:
+        assert word in world.log
+    assert words[0][:30] in note.replace("\\", "").replace("&#8203;", "").replace("​", "")
 
 
 def test_a_maintainers_label_accepts_what_is_worse(world):
@@ -9,10 +31,222 @@ def test_a_maintainers_label_accepts_what_is_worse(world):
     (lines,) = world.records().values()
     head, *rows = lines
     assert (head["kind"], head["by"], head["pull_request"], head["commit"]) == ("freeze", MAINTAINER, 1, world.merge)
+    assert head["run"].endswith("/actions/runs/102/attempts/1")
+    assert head["workflow"].endswith("freeze.yml@refs/heads/main")
     assert [(r["item"], [g["verdict"] for g in r["grades"]]) for r in rows] == [
         ("golden/france", ["incorrect"] * 2),
         ("golden/wrong", ["correct"] * 2),
     ]
     assert world.verdict() == "success"
-    assert "Frozen by maintainer: 2 items with 2 fresh repeats each" in world.comment
-    assert world.server.state.labels["freeze-baseline"]["description"]
+    assert "Frozen by maintainer: 2 items with 2 fresh repeats each, 0 carried over" in world.comment
+    assert "Freezing for maintainer: 4 calls" in world.log
+    assert world.log.index("Freezing for maintainer: 4 calls") < world.log.index("verdict: pass")
+    assert world.server.state.labels[FREEZE]["description"].startswith("Accept this pull request's grades")
+
+
+def test_old_and_new_figures_stand_side_by_side_once_base_is_frozen(new_world):
+    world = new_world()
+    assert world.pushed() == 0
+    world.open_pull()
+    assert world.check() == 1
+    assert world.freeze() == 0
+    (row,) = world.result["suites"][0]["audits"]
+    assert (row["base"]["k"], row["head"]["k"], row["head"]["n"]) == (2, 0, 2)
+    assert "100.0 %" in world.comment
+
+
+def test_what_is_unchanged_is_carried_over(new_world):
+    world = new_world()
+    assert world.pushed() == 0
+    more = '- {id: tokyo, question: "Capital of Japan?", reference: Tokyo, answer: It is Tokyo., expected: incorrect}\n'
+    files = {"cases.yml": world.repo.git("show", "main:cases.yml") + "\n" + more.replace("Tokyo.,", '"It is Tokyo",')}
+    world.open_pull(
+        {**files, "cases.yml": files["cases.yml"].replace("expected: incorrect\n- {id", "expected: correct\n- {id")}
+    )
+    assert world.check() == 1
+    assert world.freeze() == 0
+    assert "1 items with 2 fresh repeats each, 2 carried over" in world.comment
+    assert sorted(len(lines) - 1 for lines in world.records().values()) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("by", "more", "why"),
+    [
+        (AUTHOR, "", f"{AUTHOR} opened this pull request"),
+        (TRIAGER, "", "triager has read permission"),
+        ("stranger", "", "stranger has read permission"),
+        (MAINTAINER, "policy: {freeze: {permission: admin}}", "maintainer has write permission"),
+        (MAINTAINER, "policy: {freeze: {users: [boss]}}", "none of the users and teams"),
+        (MAINTAINER, "policy: {freeze: {teams: [judges]}}", "none of the users and teams"),
+    ],
+)
+def test_who_may_not(new_world, by, more, why):
+    world = new_world(more=more)
+    world.open_pull()
+    assert world.check() == 1
+    assert world.freeze(by) == 2
+    refused(world, f"label 'freeze-baseline' not served: {by}"[:30], why)
+
+
+@pytest.mark.parametrize(
+    ("by", "more"),
+    [
+        (TRIAGER, "policy: {freeze: {users: [Triager]}}"),
+        (TRIAGER, "policy: {freeze: {teams: [judges]}}"),
+        (TRIAGER, "policy: {freeze: {teams: ['@acme/judges'], permission: admin}}"),
+        (MAINTAINER, "policy: {freeze: {users: [boss], permission: write}}"),
+        (AUTHOR, "policy: {freeze: {not_author: false}}"),
+    ],
+)
+def test_who_may(new_world, server, by, more):
+    server.state.teams["acme", "judges"] = {TRIAGER}
+    world = new_world(more=more)
+    world.open_pull()
+    assert world.check() == 1
+    assert world.freeze(by) == 0
+    assert len(world.records()) == 1
+
+
+def test_the_policy_is_the_base_branchs(new_world):
+    world = new_world()
+    world.open_pull({".grader-gate.yml": config("London", more="policy: {freeze: {users: [triager]}}")})
+    assert world.check() == 1
+    assert world.freeze(TRIAGER) == 2
+    refused(world, "label 'freeze-baseline' not served", "triager has read permission")
+
+
+def test_a_label_before_the_report_does_not_count(new_world):
+    world = new_world()
+    world.open_pull()
+    assert world.freeze() == 2
+    assert "there is no report on" in world.log
+    assert (world.labels, world.records(), world.server.comments) == ([], {}, {})
+    assert world.check() == 1
+    assert world.freeze() == 0
+
+
+def test_a_label_older_than_the_report_does_not_count(new_world):
+    world = new_world()
+    world.open_pull()
+    world.label()
+    assert world.check() == 1
+    assert world.freeze(put=False) == 2
+    refused(world, "label 'freeze-baseline' not served", "is newer than the label")
+
+
+def test_a_push_after_the_label_unmakes_it(world):
+    world.label()
+    stale = world.pull_event("labeled") | {"label": {"name": FREEZE}}
+    world.push({"README.md": "pushed since"})
+    assert world.run("pull_request_target", stale, world.main, "refs/heads/main") == 2
+    assert "was pushed since" in world.log
+    assert (world.labels, world.records()) == ([], {})
+
+
+def test_a_push_after_the_report_needs_a_report_of_its_own(world):
+    world.push({"README.md": "pushed since"})
+    assert world.freeze() == 2
+    assert "there is no report on" in world.log
+    assert world.records() == {}
+
+
+def test_a_label_that_is_gone_again_asks_nothing(world):
+    stale = world.pull_event("labeled") | {"label": {"name": FREEZE}}
+    assert world.run("pull_request_target", stale, world.main, "refs/heads/main") == 0
+    assert "is not on the pull request any more" in world.log
+    assert world.records() == {}
+
+
+def test_another_label_asks_nothing_and_stays(world):
+    before = world.comment
+    assert world.freeze(label="documentation") == 0
+    assert "asks nothing of the gate" in world.log
+    assert (world.labels, world.records(), world.comment) == (["documentation"], {}, before)
+    assert [run["conclusion"] for run in world.server.check_runs] == ["failure"]
+
+
+def test_a_forged_report_is_no_report(new_world, server):
+    world = new_world()
+    world.open_pull()
+    server.add_comment(1, f'<!-- grader-gate {{"v":1,"pr_head":"{world.head}"}} -->\nfine', login=AUTHOR)
+    assert world.freeze() == 2
+    assert "there is no report on" in world.log
+    assert world.records() == {}
+
+
+def test_the_freeze_label_has_the_name_that_base_gives_it(new_world):
+    world = new_world(more="policy: {freeze: {label: bless}}")
+    world.open_pull()
+    assert world.check() == 1
+    assert world.freeze() == 0
+    assert world.records() == {}
+    assert world.freeze(label="bless") == 0
+    assert len(world.records()) == 1
+    assert world.labels == [FREEZE]
+
+
+def test_absolute_breaches_of_heads_policy_are_not_accepted(new_world):
+    suites = {"ladders.yml": LADDER}
+    world = new_world(files=suites)
+    text = config().replace("    cases: cases.yml", "    cases: cases.yml\n    ladders: ladders.yml")
+    world.repo.commit({".grader-gate.yml": text})
+    world.open_pull({".grader-gate.yml": text.replace("[Paris]", "[London]")})
+    assert world.check() == 1
+    assert world.freeze() == 1
+    assert world.records() == {}
+    assert world.labels == []
+    assert world.verdict() == "failure"
+    assert "Not accepted: head breaks its own policy" in world.comment
+    assert "Not frozen: the freeze label accepts what is worse than on base" in world.comment
+
+
+def test_goalposts_are_accepted(new_world):
+    world = new_world(
+        files={
+            "cases.yml": "- {id: a, question: q, answer: It is Paris., expected: correct}\n"
+            "- {id: b, question: q, answer: It is Rome., expected: incorrect}\n"
+        }
+    )
+    world.open_pull({"cases.yml": "- {id: a, question: q, answer: It is Paris., expected: correct}\n"})
+    assert world.check() == 1
+    assert "case" in world.result["goalposts"][0]["what"]
+    assert world.freeze() == 0
+    assert [g["accepted"] for g in world.result["goalposts"]] == [True]
+    assert world.verdict() == "success"
+    assert world.check() == 0, "the same change again is accepted"
+
+
+def test_a_closed_pull_request_is_refused(world):
+    world.server.pulls[1]["state"] = "closed"
+    assert world.freeze() == 2
+    assert "pull request 1 is closed" in world.log
+    assert world.records() == {}
+
+
+def test_a_conflict_is_refused(world):
+    world.server.pulls[1]["merge_commit_sha"] = None
+    assert world.freeze() == 2
+    refused(world, "label 'freeze-baseline' not served", "resolve the conflict")
+
+
+def test_by_hand(world):
+    assert world.dispatch(TRIAGER) == 2
+    assert "triager has read permission" in world.log
+    assert world.dispatch(AUTHOR) == 2
+    assert world.dispatch(pr="0x1") == 2
+    assert "is no number of a pull request" in world.log
+    assert world.dispatch(pr="99") == 2
+    assert "there is no pull request 99" in world.log
+    assert world.records() == {}
+    assert world.dispatch() == 0
+    assert len(world.records()) == 1
+    assert world.verdict() == "success"
+
+
+def test_the_answer_replaces_a_refusal(world):
+    assert world.freeze(TRIAGER) == 2
+    assert "🏷️" in world.comment
+    assert world.freeze(TRIAGER) == 2
+    assert world.comment.count("🏷️") == 1
+    assert world.freeze() == 0
+    assert "🏷️" not in world.comment

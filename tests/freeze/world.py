@@ -64,14 +64,17 @@ class World:
     root: Path
     store: str = "branch"
     more: str = ""
-    base_config: str | None = None
+    files: dict[str, str | bytes] | None = None
     runs: int = 100
     logs: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.repo = Repo(self.root / "origin")
-        text = self.base_config if self.base_config is not None else config(store=self.store, more=self.more)
-        self.base = self.repo.commit({".grader-gate.yml": text, "cases.yml": CASES})
+        usual: dict[str, str | bytes] = {
+            ".grader-gate.yml": config(store=self.store, more=self.more),
+            "cases.yml": CASES,
+        }
+        self.base = self.repo.commit(usual | (self.files or {}))
         self.server.git_repo = self.repo.root
         self.server.state.permissions |= {MAINTAINER: "write", AUTHOR: "write", TRIAGER: "read"}
 
@@ -158,15 +161,47 @@ class World:
         payload["repository"]["default_branch"] = "main"
         return self.run("push", payload, self.main, "refs/heads/main", **more)
 
+    def merge_group(self, **more: Any) -> int:
+        """The check workflow on the merge queue's commit of the pull request."""
+        payload = event("merge_group")
+        payload["action"] = "checks_requested"
+        payload["merge_group"] |= {
+            "head_sha": self.merge,
+            "base_sha": self.main,
+            "head_ref": f"refs/heads/gh-readonly-queue/main/pr-1-{self.main}",
+        }
+        return self.run("merge_group", payload, self.merge, "refs/pull/1/merge", **more)
+
+    def scheduled(self, **more: Any) -> int:
+        """The nightly workflow on main."""
+        payload = {"schedule": "0 3 * * *", "repository": event("push")["repository"]}
+        return self.run("schedule", payload, self.main, "refs/heads/main", **more)
+
+    def finished(self, run: int = 77, **changes: Any) -> int:
+        """The companion workflow, after the fork's own run has finished."""
+        payload = {"action": "completed", "repository": event("push")["repository"]}
+        payload["workflow_run"] = {
+            "id": run,
+            "event": "pull_request",
+            "head_sha": self.head,
+            "head_branch": "feature",
+            "head_repository": {"owner": {"login": "somebody"}},
+        } | changes
+        return self.run("workflow_run", payload, self.main, "refs/heads/main")
+
     @property
     def main(self) -> str:
         return self.repo.git("rev-parse", "refs/heads/main")
 
     def pull_event(self, what: str) -> dict[str, Any]:
+        return self.pull_event_of(1, what)
+
+    def pull_event_of(self, number: int, what: str = "synchronize") -> dict[str, Any]:
         payload = event("pull_request.labeled" if what == "labeled" else "pull_request.synchronize")
         payload["action"] = what
-        payload["pull_request"]["number"] = payload["number"] = 1
-        payload["pull_request"]["head"] = json.loads(json.dumps(self.server.pulls[1]["head"]))
+        payload["pull_request"]["number"] = payload["number"] = number
+        payload["pull_request"]["head"] = json.loads(json.dumps(self.server.pulls[number]["head"]))
+        payload["pull_request"]["labels"] = []
         payload["pull_request"]["base"]["ref"] = "main"
         return payload
 
@@ -208,7 +243,7 @@ class World:
             **(env or {}),
             **{f"INPUT_{key.upper()}": value for key, value in inputs.items()},
         }
-        self.files = files
+        self.run_files = files
         stream = io.StringIO()
         try:
             return int(action.main(variables, stream=stream, sleep=lambda seconds: None, now=lambda: 1_000_000.0))

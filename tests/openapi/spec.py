@@ -100,7 +100,7 @@ class Spec:
                 return [f"{verb} {path}: {status} is no answer of this operation"]
         content = self._resolve(described).get("content", {}).get("application/json")
         if content is None:
-            return [f"{verb} {path}: {status} has no body"] if body is not None else []
+            return [f"{verb} {path}: {status} has no body"] if body is not None and status < 400 else []
         return self._check(f"{verb} {template} {status}", content["schema"], body, f"{verb} {path}: {status}")
 
     def _find(self, verb: str, path: str) -> tuple[str, dict[str, Any], tuple[str, ...]] | None:

@@ -20,9 +20,10 @@ from grader_gate.flow.inheritance import pair_digest
 from grader_gate.flow.prepare import CheckOptions, Prepared, exit_code, policy_digest
 from grader_gate.flow.secrecy import redact_for
 from grader_gate.flow.session import Session, caps, open_ledger
-from grader_gate.flow.sides import SideSetup, source_closure
+from grader_gate.flow.sides import SideSetup
 from grader_gate.flow.single import suite_alone
 from grader_gate.flow.suite_report import Rules, waived_in
+from grader_gate.flow.unrun import changed_code
 from grader_gate.flow.work import Work, find_work, tariff_of
 from grader_gate.model import GateVerdict, PlannedGrade, Purpose, Role, Side
 from grader_gate.result import Cost, Estimate, Notice, Result, SuiteResult
@@ -170,20 +171,11 @@ def trusted_baseline(base: SideSetup, records: Iterable[BaselineRecord]) -> Base
 
 
 def _refuse_unrun_code(prepared: Prepared) -> None:
-    head, base = prepared.head, prepared.base
-    for name in sorted(head.not_run):
-        mine, theirs = head.config.graders.get(name), base.config.graders.get(name)
-        if mine is None:
-            continue
-        same = mine == theirs
-        if same and theirs is not None:
-            left, right = source_closure(base.tree, theirs), source_closure(head.tree, mine)
-            same = (left and left.digest) == (right and right.digest)
-        if not same:
-            raise CodeNotRunError(
-                f"graders.{name}: its code changes here, and code of a pull request does not run in this workflow; "
-                "freeze it with `grader-gate freeze`, or in a workflow on `pull_request` (docs/freezing.md)"
-            )
+    for name in changed_code(prepared):
+        raise CodeNotRunError(
+            f"graders.{name}: its code changes here, and code of a pull request does not run in this workflow; "
+            "freeze it with `grader-gate freeze`, or in a workflow on `pull_request` (docs/freezing.md)"
+        )
 
 
 def _heads(prepared: Prepared, options: CheckOptions, baseline: Baseline) -> _Heads:

@@ -88,10 +88,8 @@ async def measure_drift(
             baseline = read_baseline(side.tree, side.config.baseline.path, records)
             contracts = {name: side.config.graders[exam.name].contract for name, exam in run.exams.items()}
             suites = [
-                await _suite(
-                    exam, run.session, baseline, _reading(side.config.graders[exam.name].contract), day, sample
-                )
-                if side.config.graders[exam.name].contract.role is not Role.ABSTAIN
+                await _suite(exam, run.session, baseline, contracts[name], day, sample)
+                if contracts[name].role is not Role.ABSTAIN
                 else SuiteDrift(name, GateVerdict.NOT_APPLICABLE, ("the contract abstains",))
                 for name, exam in run.exams.items()
             ]

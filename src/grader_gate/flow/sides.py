@@ -104,7 +104,7 @@ class SideSetup:
     def use_code_of(self, base: SideSetup, own: set[str]) -> None:
         """Take the code of graders in code from ``base``; those that base does not have are refused.
 
-        What is no code stays this side's: rubric, arguments and contract are data under test.
+        What is no code stays this side's: rubric and contract are data under test. Arguments are told to code, so they are base's.
 
         :param own: names of this side's graders in code.
         """
@@ -181,7 +181,7 @@ class SideSetup:
             self._exported = False
 
 
-DATA_KEYS = ("contract", "formerly", "rubric", "version", "arguments")
+DATA_KEYS = ("contract", "formerly", "rubric", "version")
 """Keys of a grader in code that are data: a pull request may set them where its code does not run."""
 
 
