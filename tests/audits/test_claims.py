@@ -110,3 +110,12 @@ def test_the_flip_rate_is_the_share_of_the_rarer_outcome():
     grades = [says(v) for v in (C, C, I, C, P, C, C, C, C, C)]
     assert flip_rate(golden, {"a": grades}, PLAIN) == (0.2, 10)
     assert flip_rate(golden, {"a": []}, PLAIN) is None
+
+
+def test_a_repeat_of_a_shared_item_alone_is_no_run_of_the_claim():
+    book = Gradebook()
+    for repeat in range(3):
+        book.put(Side.HEAD, Purpose.CONFIRM, "identity", repeat, says(C))
+    book.put(Side.HEAD, Purpose.CONFIRM, "benign", 0, says(C))
+    control = claim(ClaimKind.CONTROL, "benign", "identity")
+    assert evidence(control, book, ReadingPair(PLAIN, PLAIN)).confirm_head == (0,)

@@ -67,8 +67,13 @@ class ReadingPair:
 
 
 def distances(claim: Claim, book: Gradebook, side: Side, purpose: str, reading: Reading) -> tuple[Distance, ...]:
-    """Distance of each run of a claim on a side for a purpose; see :func:`grader_gate.audits.claims.distance`."""
-    runs = book.runs(side, purpose, needed_items(claim))
+    """Distance of each run of a claim on a side for a purpose; see :func:`grader_gate.audits.claims.distance`.
+
+    Only repeats that all of its items have are runs: an item that another claim shares may have been re-run for that
+    one alone.
+    """
+    items = needed_items(claim)
+    runs = (run for run in book.runs(side, purpose, items) if len(run) == len(set(items)))
     return tuple(distance(claim, grades, reading) for grades in runs)
 
 
