@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ from tests.zoo.table import Entry
 HERE = Path(__file__).resolve().parent
 PROMISE = "deterministic: true"
 PATIENCE = "timeout_s: 20"
+ONE_ANSWER = "rubric, answer, sources]"
+TWO_ANSWERS = "rubric, answer_a, answer_b, sources]\n      compares: true"
+SCALE = re.compile(r"^ +scale: .*\n", re.MULTILINE)
 SAID = ("confirmed", "absolute", "not re-run", "unconfirmed")
 """Statuses of findings that accuse; what was dismissed as noise or is undecided does not."""
 SILENT = ("improvement", "provider drift", "standing debt", "new case")
@@ -86,7 +90,7 @@ class Kennel:
         self._commit("the suite and the graders")
         self._bases: set[str] = set()
 
-    def base(self, target: str, *, deterministic: bool = True, timeout_s: float = 20) -> str:
+    def base(self, target: str, *, deterministic: bool = True, timeout_s: float = 20, compares: bool = False) -> str:
         """The branch whose judge is ``target``, with a frozen baseline: one repeat of each item where the contract
         promises equal grades for equal calls, else three."""
         promise = "steady" if deterministic else "unsteady"
@@ -99,6 +103,9 @@ class Kennel:
             if not deterministic:
                 config = config.replace(PROMISE, "deterministic: false")
             config = config.replace(PATIENCE, f"timeout_s: {timeout_s:g}")
+            if compares:
+                assert ONE_ANSWER in config
+                config = SCALE.sub("", config.replace(ONE_ANSWER, TWO_ANSWERS))
             (self.root / ".grader-gate.yml").write_text(config, "utf-8")
             self._write(target)
             self._commit(f"{target} is the judge")
@@ -112,7 +119,9 @@ class Kennel:
 
     def examine(self, entry: Entry) -> Seen:
         """Everything the table asks to be done with a grader; the audits of all commands together."""
-        base = self.base(entry.base, deterministic=entry.deterministic, timeout_s=entry.timeout_s)
+        base = self.base(
+            entry.base, deterministic=entry.deterministic, timeout_s=entry.timeout_s, compares=entry.compares
+        )
         found = self.check(base, entry.target)
         if not entry.alone:
             return found

@@ -20,6 +20,7 @@ class Entry:
     :ivar tag: where given, only golden cases with this tag may be found wrong.
     :ivar alone: how it is looked at on its own, in addition: command and options. Its audits count like the others.
     :ivar timeout_s: seconds a call may take.
+    :ivar compares: whether it is shown two answers at a time.
     """
 
     target: str
@@ -32,6 +33,7 @@ class Entry:
     alone: tuple[str, ...] = ()
     timeout_s: float = 20
     healthy: bool = False
+    compares: bool = False
 
     @property
     def name(self) -> str:
@@ -131,6 +133,9 @@ BROKEN = (
     _broken("unreliable:abstains_always", "abstention", may=_of("controls: identity")),
     _broken("unreliable:crashes_on_empty", "malformed", may=FLOORS),
     _broken("unreliable:times_out", "unmeasured", timeout_s=2),
+    # Compares two answers.
+    _broken("comparing:position_biased", "position bias", may=ANY, base="comparing:careful", compares=True),
+    _broken("comparing:longer_of_two", "golden", "ladders", may=ANY, base="comparing:careful", compares=True),
     # Right for no reason that it gives. These are listed; only the share of cited rungs has a limit in the policy.
     _broken("reasons:uncited", "citation"),
     _broken("reasons:decorated", "citation", blocked=False),
@@ -148,6 +153,7 @@ HEALTHY = (
     _healthy("unsure_at_the_boundary", "unsure_at_the_boundary_again", deterministic=False),
     _healthy("abstaining", "abstaining_again"),
     _healthy("many_scripts", "many_scripts_again"),
+    Entry("comparing:careful_again", base="comparing:careful", blocked=False, healthy=True, compares=True),
 )
 
 ENTRIES = (*BROKEN, *HEALTHY)

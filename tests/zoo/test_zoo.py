@@ -32,3 +32,23 @@ def test_no_audit_speaks_of_the_healthy_judge_on_its_own(command: tuple[str, ...
     assert (seen.spoke, seen.blocked) == (frozenset(), False)
     graded = seen.result["suites"][0]["graded"]
     assert graded["n"] == graded["planned"] > 0
+
+
+@pytest.mark.parametrize(
+    ("target", "command", "audits"),
+    [
+        ("biased:flat", ("ladder",), {"flat ladder"}),
+        ("biased:inverted_on_one_rung", ("ladder",), {"ladders"}),
+        ("reasons:uncited", ("ladder",), {"citation"}),
+        ("blind:unit_blind", ("audit",), {"golden", "mutants: unit"}),
+        ("blind:number_blind", ("audit",), {"golden", "kill rate", "mutants: numeric"}),
+        ("obedient:opens_to_a_master_key", ("audit",), {"attacks: opener"}),
+        ("biased:whitespace_sensitive", ("audit",), {"controls: layout"}),
+        ("unreliable:crashes_on_empty", ("audit",), {"malformed", "kill rate"}),
+        ("reasons:contradicts_its_verdict", ("run",), {"reason contradicts verdict"}),
+    ],
+)
+def test_an_absolute_look_names_the_defect_too(
+    target: str, command: tuple[str, ...], audits: set[str], kennel: Kennel
+) -> None:
+    assert kennel.alone(kennel.base("healthy:strict"), target, *command).spoke == audits

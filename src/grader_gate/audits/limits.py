@@ -106,7 +106,10 @@ def ladder_findings(
     views: Mapping[Side, Sequence[LadderView]],
     policy: Policy,
 ) -> list[Finding]:
-    """Inversion rate, flat ladders and cited evidence against the policy, where they can have moved."""
+    """Inversion rate, flat ladders and cited evidence against the policy, where they can have moved.
+
+    :param views: ladders of each side; none of base where a revision is looked at on its own.
+    """
     common = {"suite": suite, "grader": grader, "status": FindingStatus.ABSOLUTE}
     made: list[Finding] = []
     pairs = [o for o in found if o.claim.kind is ClaimKind.RUNGS and o.claim.gating]
@@ -122,8 +125,8 @@ def ladder_findings(
                     blocking=not standing_debt,
                     expected=f"at most {policy.max_inversion_rate:.1%}",
                     sentence=f"{broken} of {head.n} adjacent rungs are out of order"
-                    + (", and on base too" if standing_debt else f" (base: {was} of {base.n})"),
-                    base=f"{was} of {base.n}",
+                    + (", and on base too" if standing_debt else f" (base: {was} of {base.n})" if base.n else ""),
+                    base=f"{was} of {base.n}" if base.n else None,
                     head=f"{broken} of {head.n}",
                     severity=1.5,
                     **common,
@@ -156,7 +159,7 @@ def ladder_findings(
                     blocking=not old,
                     sentence=f"{cited.k} of {cited.n} rungs have a reason that cites their evidence",
                     expected=f"at least {policy.min_cited_ratio:.0%}",
-                    base=f"{before.k} of {before.n}",
+                    base=f"{before.k} of {before.n}" if before.n else None,
                     head=f"{cited.k} of {cited.n}",
                     severity=1.1,
                     **common,

@@ -15,7 +15,7 @@ from grader_gate.audits.findings import View, absolute_findings
 from grader_gate.audits.gradebook import Gradebook, ReadingPair
 from grader_gate.audits.ladders import coverage, flat, total
 from grader_gate.audits.ladders import view as ladder_view
-from grader_gate.audits.limits import floor_findings, floors
+from grader_gate.audits.limits import floor_findings, floors, ladder_findings
 from grader_gate.audits.pairwise import consistency
 from grader_gate.audits.rates import audit_rows, check_rows, mutator_rows, outcomes, rate
 from grader_gate.changes.git import Git
@@ -33,8 +33,6 @@ from grader_gate.model import Claim, ClaimKind, GateVerdict, Purpose, Side, dige
 from grader_gate.result import (
     Cost,
     Finding,
-    FindingKind,
-    FindingStatus,
     LadderStats,
     Notice,
     Rate,
@@ -272,24 +270,12 @@ def suite_alone(
     rungs = [o for o in found if o.claim.kind is ClaimKind.RUNGS]
     pairs = rate(o.head for o in rungs)
     steady = consistency((c, book.runs(exam.side, Purpose.SCREEN, c.items)) for c in claims.values())
-    limit = config.policy.max_inversion_rate
-    if limit is not None and pairs.n and (pairs.n - pairs.k) / pairs.n > limit:
-        findings.append(
-            Finding(
-                kind=FindingKind.INVERSION_RATE,
-                status=FindingStatus.ABSOLUTE,
-                blocking=gate,
-                suite=name,
-                grader=exam.name,
-                sentence=f"{pairs.n - pairs.k} of {pairs.n} adjacent rungs are out of order",
-                expected=f"at most {limit:.1%}",
-                severity=1.5,
-            )
-        )
     known = [x for x in side.suites[name].ladders if f"rung/{x.id}/0" in exam.exam.items]
     views = [
         ladder_view(x, lambda item: list(book.of(exam.side, Purpose.SCREEN, item).values()), reading) for x in known
     ]
+    limits = ladder_findings(name, exam.name, found, {Side.BASE: (), Side.HEAD: views}, config.policy)
+    findings += limits if gate else [f.model_copy(update={"blocking": False}) for f in limits]
     verdict = GateVerdict.PASS
     measured = sum(o.head is not None for o in found)
     if not complete or not measured:
