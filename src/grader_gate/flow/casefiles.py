@@ -19,13 +19,9 @@ def refuse_case_files(config: Config, suites: Mapping[str, Suite], config_path: 
 
     :raises CaseFileShownError: one is.
     """
+    entries: list[GoldenCase | Ladder] = [one for suite in suites.values() for one in (*suite.cases, *suite.ladders)]
     # Rubrics of cases in files of their own are among a suite's files, so that only places of cases count.
-    held = {
-        one.location.path
-        for suite in suites.values()
-        for one in (*suite.cases, *suite.ladders)
-        if one.location is not None
-    }
+    held = {one.location.path for one in entries if one.location is not None}
     for name, grader in config.graders.items():
         for key, path in _texts(grader):
             if normalise(path) in held:
@@ -34,17 +30,15 @@ def refuse_case_files(config: Config, suites: Mapping[str, Suite], config_path: 
                     path=config_path,
                     key=f"graders.{name}.{key}",
                 )
-    for suite in suites.values():
-        for one in (*suite.cases, *suite.ladders):
-            if _rubric(one) in held:
-                where = one.location
-                raise CaseFileShownError(
-                    f"{_rubric(one)} holds cases: the grader would be shown the verdicts expected of it; "
-                    "write the rubric into a file of its own",
-                    path=None if where is None else where.path,
-                    line=None if where is None else where.line,
-                    key=f"{one.id}.rubric",
-                )
+    for one in entries:
+        if _rubric(one) in held:
+            raise CaseFileShownError(
+                f"{_rubric(one)} holds cases: the grader would be shown the verdicts expected of it; "
+                "write the rubric into a file of its own",
+                path=None if one.location is None else one.location.path,
+                line=None if one.location is None else one.location.line,
+                key=f"{one.id}.rubric",
+            )
 
 
 def _texts(grader: GraderConfig) -> Iterable[tuple[str, str]]:
