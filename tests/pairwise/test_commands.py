@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.flow.repository import Repository
-from tests.pairwise.judges import CONFIG, JUDGE, LADDERS, files, start
+from tests.pairwise.judges import CASES, CONFIG, JUDGE, LADDERS, files, start
 
 WITH_CASES = CONFIG.replace('ladders: "ladders/*.yaml"', 'ladders: "ladders/*.yaml", cases: "cases/*.yaml"')
 
@@ -211,3 +211,22 @@ def test_every_report_shows_the_consistency(repo: Repository):
     assert said in (run.folder / "comment.md").read_text("utf-8").replace("\\", "")
     assert said in (run.folder / "report.html").read_text("utf-8")
     assert said in " ".join(run.out.split())
+
+
+def test_two_ledgers_of_pairs_are_compared(repo: Repository):
+    start(repo)
+    fair = repo.gate("ladder", "--repeats", "1", out="fair").folder / "ledger.jsonl"
+    repo.write({"rubric.md": "upside: the worse word wins\n"})
+    worse = repo.gate("ladder", "--repeats", "1", "--no-cache", out="worse").folder / "ledger.jsonl"
+    run = repo.gate("diff", str(fair), str(worse), out="diff")
+    assert "3 worse, 0 better" in run.out
+    same = repo.gate("diff", str(fair), str(fair), out="same")
+    assert same.code == 0
+    assert "0 worse, 0 better" in same.out
+
+
+def test_calibration_says_that_it_needs_single_answers(repo: Repository):
+    start(repo, config=WITH_CASES, cases=CASES.replace("expected: ", "labels: {ann: correct}, expected: "))
+    run = repo.gate("calibrate")
+    assert run.code == 2
+    assert "judge compares two answers" in run.err

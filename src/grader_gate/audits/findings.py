@@ -40,6 +40,13 @@ NEXT = {
     FindingKind.INVERSION: "The better answer scores below the worse one: compare both reasons.",
 }
 
+PAIR_NEXT = {
+    FindingKind.REGRESSION: "Compare the reasons of both orders; the better answer must win whichever stands first.",
+    FindingKind.CONTROL: "The two texts mean the same: which stands first must not matter.",
+    FindingKind.INVERSION: "Compare the reasons of both orders; the higher rung must win whichever stands first.",
+}
+"""The same for graders that compare, where it differs."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -149,7 +156,7 @@ def _finding(claim: Claim, decision: ClaimDecision, view: View) -> Finding:
         before=_quote(view.before.get(claim.items[0]), view.quote) if mutant is not None else None,
         after=_quote(text, view.quote) if mutant is not None else None,
         text_digest=text_digest(text) if text is not None else None,
-        suggestion=NEXT.get(kind),
+        suggestion=PAIR_NEXT.get(kind, NEXT.get(kind)) if claim.better else NEXT.get(kind),
         location=view.places.get(claim.case_id, claim.location),
         severity=SEVERITY[claim.kind] + 0.1 * min(worst, 9),
     )

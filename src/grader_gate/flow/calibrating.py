@@ -38,6 +38,10 @@ class CardAmbiguousError(UsageError):
     """Several suites calibrate one grader: a card holds one contract each."""
 
 
+class ComparesTwoError(UsageError):
+    """A grader that compares has no verdict on one answer to hold against people's."""
+
+
 class CardInTheWayError(UsageError):
     """The file to write the card to is somebody's own."""
 
@@ -111,6 +115,11 @@ def _choose(run: SingleRun, split: Split, *, named: bool) -> dict[str, Chosen]:
 
 def _exam(run: SingleRun, suite: str, cases: tuple[GoldenCase, ...]) -> SideExam:
     name = run.side.config.suites[suite].grader
+    if run.side.config.graders[name].contract.compares:
+        raise ComparesTwoError(
+            f"suites.{suite}: {name} compares two answers, and people's verdicts are about one; its agreement with "
+            "them is what `grader-gate run` shows on pairs and ladders. Choose another suite with --suite"
+        )
     exam = examine(Suite(suite, cases=cases), (), 0, run.side.texts(name), lambda _: Role.GATE)
     return SideExam(run.side.side, suite, name, run.side.grader(name), exam)
 

@@ -137,6 +137,7 @@ def _claims(suite: str, items: list[str], rows: Rows) -> dict[str, Claim]:
             ladder, _, index = case.rpartition("/")
             if index.isdigit():
                 ladders.setdefault(ladder, []).append((int(index), facts.level, item))
+    claims |= _pairs(suite, items, rows)
     for ladder, rungs in ladders.items():
         rungs.sort(key=lambda r: (r[1], r[0]))
         tags = rows[suite, rungs[0][2]][0].facts
@@ -145,6 +146,25 @@ def _claims(suite: str, items: list[str], rows: Rows) -> dict[str, Claim]:
             claims[name] = Claim(
                 name, ClaimKind.RUNGS, ladder, (rungs[low][2], rungs[high][2]), tags.tags if tags else ()
             )
+    return claims
+
+
+def _pairs(suite: str, items: list[str], rows: Rows) -> dict[str, Claim]:
+    """Pairs of golden answers and of rungs, where both orders are there."""
+    claims = {}
+    kinds = {"rungs": ClaimKind.RUNGS, "pair": ClaimKind.GOLDEN}
+    for first in items:
+        name, _, order = first.rpartition("/")
+        second = f"{name}/2"
+        kind = kinds.get(name.partition("/")[0])
+        if order != "1" or kind is None or (suite, second) not in rows or second not in items:
+            continue
+        facts = [rows[suite, item][0].facts for item in (first, second)]
+        better = tuple(f.better for f in facts if f is not None and f.better is not None)
+        if len(better) == 2 and facts[0] is not None:
+            case = name.split("/", 1)[-1]
+            case = case.rpartition("/")[0] if kind is ClaimKind.RUNGS else case
+            claims[name] = Claim(name, kind, case, (first, second), facts[0].tags, better=better)
     return claims
 
 

@@ -59,14 +59,15 @@ def position_finding(
     fell = head.rate.k / head.rate.n < base.rate.k / base.rate.n
     if worst is None or not fell:
         return None
-    proven = sum(said == worst for said in by.values())
+    count = sum(said == worst for said in by.values())
+    how = "confirmed by re-runs" if worst == "confirmed" else "that cannot be repeated"
     return Finding(
         kind=FindingKind.POSITION,
         status=status[worst],
         blocking=False,
         suite=comparison.suite,
         grader=comparison.base.name,
-        sentence=f"the say on {len(newly)} more pairs depends on which answer stands first; {proven} of them {worst}",
+        sentence=f"the say on {len(newly)} more pairs depends on which answer stands first, {count} of them {how}",
         expected="the same say in both orders",
         base=f"{base.rate.k} of {base.rate.n} pairs told alike",
         head=f"{head.rate.k} of {head.rate.n}",

@@ -51,7 +51,6 @@ MEANS = {
     "callable": "code",
     "command": "code",
     "source": "code",
-    "recording": "code",
     "fixtures": "environment",
     "checks": "checks",
     "output": "reading of replies",
