@@ -14,9 +14,9 @@ MAX_FOREIGN = 300
 HIDDEN = "[hidden]"
 _PART = 8
 """A run of this many characters of a key is as good as hidden: providers echo ``sk-abcd…wxyz``."""
-_SEPARATORS = "\\s\\\\\"'`+,;|\u200b-\u200f\u2060\ufeff"
-"""What a server or a program may put between the pieces of a key that it breaks up; part of a character class."""
-_BETWEEN = re.compile(f"[{_SEPARATORS}]+")
+_SEPARATOR = "(?:\\\\(?:[nrt]|u[0-9a-fA-F]{4})|[\\s\\\\\"'`+,;|\u200b-\u200f\u2060\ufeff])"
+"""What a server or a program may put between the pieces of a key that it breaks up, also as JSON writes it."""
+_BETWEEN = re.compile(f"{_SEPARATOR}+")
 MIN_SECRET = 8
 """A declared variable with a shorter value is no secret: hiding it would blot out words."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+")
@@ -45,7 +45,7 @@ class Redactor:
                 forms |= {inner, inner.replace("+", "-").replace("/", "_")}
             self._whole += [form for form in forms if len(form) >= 6 or form == secret]
         self._whole.sort(key=len, reverse=True)
-        self._squeezed = [(squeezed, form) for form in self._whole if len(squeezed := _BETWEEN.sub("", form)) >= 12]
+        self._squeezed = [(squeezed, form) for form in self._whole if len(squeezed := _BETWEEN.sub("", form)) >= _PART]
 
     def hide(self, text: str) -> str:
         """The text with every form of every secret, and every long run of one, replaced."""
@@ -62,7 +62,7 @@ class Redactor:
         whole = _BETWEEN.sub("", text)
         for squeezed, _ in self._squeezed:
             if squeezed in whole:
-                pieces = f"[{_SEPARATORS}]{{0,8}}".join(map(re.escape, squeezed))
+                pieces = f"{_SEPARATOR}{{0,24}}".join(map(re.escape, squeezed))
                 text = re.sub(pieces, HIDDEN, text)
                 whole = _BETWEEN.sub("", text)
         return text
