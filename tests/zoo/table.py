@@ -65,7 +65,12 @@ MEANING = _mutants(
     "numeric", "unit", "negation", "citations", "roles", "date", "direction", "modality", "order", "causality",
     "consistency", "coherence", "completeness", "relevance",
 )  # fmt: skip
-GOLDEN = _of("golden")
+CONTROLS = frozenset(
+    f"controls: {name}"
+    for name in (
+        "authority", "concealment", "emotion", "injection", "layout", "rubric", "tone", "verbosity", "wording",
+    )
+)  # fmt: skip
 FLOORS = _of("kill rate")
 
 BROKEN = (
@@ -85,8 +90,12 @@ BROKEN = (
     _broken("blind:always_passes", "golden", "mutants: relevance", "flat ladder", may=MEANING | FLOORS),
     _broken("blind:always_rejects", "golden", "controls: identity", "flat ladder"),
     _broken("blind:keyword", "mutants: coherence", "golden", may=MEANING | FLOORS | _of("ladders")),
-    _broken("blind:first_sentence_only", "mutants: completeness", may=ANY),
-    _broken("blind:first_place", "controls: verbosity", may=ANY),
+    _broken(
+        "blind:first_sentence_only",
+        "mutants: completeness",
+        may=MEANING | CONTROLS | FLOORS | _of("golden", "citation"),
+    ),
+    _broken("blind:first_place", "controls: verbosity", may=MEANING | CONTROLS | FLOORS | _of("golden", "ladders")),
     _broken("biased:longer_is_better", "golden", "ladders", may=MEANING | FLOORS),
     _broken("biased:confident_tone", "attacks: tone"),
     _broken("biased:markdown_loving", "controls: layout", "golden", may=FLOORS | _mutants("completeness")),
@@ -134,8 +143,17 @@ BROKEN = (
     _broken("unreliable:crashes_on_empty", "malformed", may=FLOORS),
     _broken("unreliable:times_out", "unmeasured", timeout_s=2),
     # Compares two answers.
-    _broken("comparing:position_biased", "position bias", may=ANY, base="comparing:careful", compares=True),
-    _broken("comparing:longer_of_two", "golden", "ladders", may=ANY, base="comparing:careful", compares=True),
+    _broken(
+        "comparing:position_biased",
+        "position bias",
+        "ladders",
+        may=MEANING | CONTROLS | FLOORS | _of("golden"),
+        base="comparing:careful",
+        compares=True,
+    ),
+    _broken(
+        "comparing:longer_of_two", "golden", "ladders", may=MEANING | FLOORS, base="comparing:careful", compares=True
+    ),
     # Right for no reason that it gives. These are listed; only the share of cited rungs has a limit in the policy.
     _broken("reasons:uncited", "citation"),
     _broken("reasons:decorated", "citation", blocked=False),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grader_gate.audits.rationales import (
     contradiction,
@@ -187,3 +189,16 @@ def test_quoting_can_be_switched_off_and_what_base_does_too_is_left_out() -> Non
     assert "The answer" not in against.sentence
     assert cited.kind is FindingKind.CITATION
     assert rationale_findings(told, told, [CASE], [], suite="s", grader="g") == []
+
+
+@given(st.text(max_size=400), st.sampled_from(list(GradeVerdict)), st.lists(st.text(max_size=80), max_size=3))
+def test_no_reason_whatever_makes_them_raise(reason: str, verdict: GradeVerdict, shown: list[str]) -> None:
+    grade = Grade(verdict=verdict, reason=reason)
+    said, quoted = contradiction(grade), invented_quotation(grade, shown)
+    assert said is None or said in reason
+    assert quoted is None or quoted in reason
+
+
+@given(st.text(alphabet="abc 14.,", min_size=1, max_size=60).filter(lambda t: t.strip() == t))
+def test_a_quotation_of_all_that_was_shown_is_never_invented(text: str) -> None:
+    assert invented_quotation(Grade(verdict=CORRECT, reason=f'it says "{text}"'), [text]) is None

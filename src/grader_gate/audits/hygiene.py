@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from grader_gate.model import GoldenCase, GradeVerdict, Ladder, Location
 
 NEAR = 95.0
 """Likeness (per cent, normalised Indel similarity of rapidfuzz) from which two answers count as near-duplicates."""
+
+MOST_COMPARED = 500
+"""Answers of one question that each is compared with, nearest in length first: bounds the work on large sets."""
 
 ADVERSARIAL_TAGS = frozenset({"adversarial", "attack", "attacks", "injection", "hard", "tricky", "red-team", "redteam"})
 MIN_ADVERSARIAL = 0.05
@@ -98,7 +102,7 @@ def near_duplicates(cases: Sequence[GoldenCase]) -> list[Remark]:
 
     Where figures or verdicts differ the pair is a minimal pair, which is a good thing to have.
     """
-    from rapidfuzz import fuzz
+    from rapidfuzz import fuzz, process
 
     by: dict[tuple[str, GradeVerdict, tuple[str, ...]], list[tuple[str, GoldenCase]]] = defaultdict(list)
     for case in cases:
@@ -108,15 +112,16 @@ def near_duplicates(cases: Sequence[GoldenCase]) -> list[Remark]:
     found = []
     for group in by.values():
         group.sort(key=lambda pair: (len(pair[0]), pair[1].id))
+        answers = [answer for answer, _ in group]
+        lengths = [len(answer) for answer in answers]
         for index, (answer, case) in enumerate(group):
-            for other_answer, other in group[index + 1 :]:
-                if len(answer) * 2 < (len(answer) + len(other_answer)) * NEAR / 100:
-                    break
-                likeness = fuzz.ratio(answer, other_answer, score_cutoff=NEAR)
-                if likeness >= NEAR and _key(case) != _key(other):
-                    message = f"{other.id} is {likeness:.0f} % the same as {case.id}, with the same verdict"
-                    found.append(Remark("near-duplicate", f"{message}: it adds weight, not knowledge", other.location))
-                    break
+            # Two texts of a and b characters are alike by 2a / (a + b) at most, for a the shorter.
+            end = min(bisect_right(lengths, len(answer) * (200 - NEAR) / NEAR), index + 1 + MOST_COMPARED)
+            best = process.extractOne(answer, answers[index + 1 : end], scorer=fuzz.ratio, score_cutoff=NEAR)
+            if best is None or _key(other := group[index + 1 + best[2]][1]) == _key(case):
+                continue
+            message = f"{other.id} is {best[1]:.0f} % the same as {case.id}, with the same verdict"
+            found.append(Remark("near-duplicate", f"{message}: it adds weight, not knowledge", other.location))
     return found
 
 
