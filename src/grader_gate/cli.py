@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -28,18 +30,38 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return ExitCode.USAGE
     command: Command = arguments.run
+    _print_anything()
     try:
         return command(arguments, os.environ)
     except GateError as error:
         _complain(str(error))
         return error.exit_code
     except BrokenPipeError:
-        # The reader of our output went away (`| head`); nothing of the measurement is lost, it is on disk.
+        # The reader of our output went away (`| head`). A command that measures has not said its verdict then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.OK
+        return ExitCode.ERROR if hasattr(arguments, "max_calls") else ExitCode.OK
     except KeyboardInterrupt:
         _complain("interrupted; what was graded is kept: run the same command again to go on")
         return ExitCode.ERROR
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+        where = error.filename or "the system"
+        _complain(f"{where}: {error.strerror or error}; name another file or folder, or mend it")
+        return ExitCode.ERROR if full else ExitCode.USAGE
+    except Exception as error:
+        # Python ends with 1 on its own, which here means that the grader got worse.
+        import traceback
+
+        traceback.print_exc()
+        _complain(f"a bug of grader-gate, please report it: {type(error).__name__}; nothing was decided")
+        return ExitCode.ERROR
+
+
+def _print_anything() -> None:
+    """Terminals that cannot show a character show a substitute instead of ending the program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _complain(message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -363,7 +364,12 @@ def _show(result: Result, stream: TextIO, environ: Mapping[str, str]) -> None:
     from grader_gate.report.terminal import render_terminal
 
     color = stream.isatty() and "NO_COLOR" not in environ
-    print(render_terminal(result, width=shutil.get_terminal_size((100, 40)).columns, color=color), file=stream)
+    try:
+        print(render_terminal(result, width=shutil.get_terminal_size((100, 40)).columns, color=color), file=stream)
+        stream.flush()
+    except BrokenPipeError:
+        # The reader went away (`| head`): the verdict still counts, and ends the command with its code.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _say_where(out: Path) -> None:

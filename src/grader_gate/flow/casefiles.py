@@ -19,7 +19,10 @@ def refuse_case_files(config: Config, suites: Mapping[str, Suite], config_path: 
 
     :raises CaseFileShownError: one is.
     """
-    entries: list[GoldenCase | Ladder] = [one for suite in suites.values() for one in (*suite.cases, *suite.ladders)]
+    entries: list[GoldenCase | Ladder] = []
+    for suite in suites.values():
+        entries += suite.cases
+        entries += suite.ladders
     # Rubrics of cases in files of their own are among a suite's files, so that only places of cases count.
     held = {one.location.path for one in entries if one.location is not None}
     for name, grader in config.graders.items():

@@ -119,7 +119,7 @@ def open_ledger(out: Path, pair: Mapping[str, str], redact: Callable[[str], str]
     make_folder(out)
     path, note = out / "ledger.jsonl", out / "run.json"
     text = json.dumps(dict(pair), sort_keys=True, indent=1) + "\n"
-    before = note.read_text("utf-8") if note.exists() else None
+    before = note.read_text("utf-8", "replace") if note.exists() else None
     if path.exists() and before != text:
         aside = next(p for n in range(1, 10_000) if not (p := out / f"ledger.{n}.jsonl").exists())
         path.rename(aside)
