@@ -44,7 +44,7 @@ class Settings:
     small_tag: int = 12
     tag_passes: int = 6
     suite_passes: int = 3
-    confirm_p: float = 0.01
+    confirm_p: float = 0.005
     max_confirmed: int = 5
     flip_share_for_fresh_pass: float = 0.1
     unconfirmed_p: float = 0.001
