@@ -223,7 +223,7 @@ def _measured(job: Job, run_check: RunCheck | None) -> Result:
                 suites=job.inputs.suites,
                 max_calls=job.inputs.max_calls,
                 key=job.inputs.key,
-                run_head_code=job.event.kind is not EventKind.PULL_REQUEST_TARGET and not job.event.is_fork,
+                run_head_code=_may_run_code(job),
                 records=trusted.records,
                 acceptances=trusted.acceptances,
                 inherited=trusted.inherited,
@@ -241,6 +241,20 @@ def _measured(job: Job, run_check: RunCheck | None) -> Result:
         job.log.error(line)
         result = unmeasured(job.event, job.inputs, sides, line, ExitCode.ERROR)
         return kept(job, carry(result, trusted.inherited))
+
+
+def _may_run_code(job: Job) -> bool:
+    """Whether graders in code of the head may run: never those of a fork, also not in the merge queue."""
+    event = job.event
+    if event.kind is EventKind.PULL_REQUEST_TARGET or event.is_fork:
+        return False
+    if event.kind is not EventKind.MERGE_GROUP:
+        return True
+    if event.queued is None or job.client is None:
+        return False
+    pull = job.client.get(f"/repos/{event.repository}/pulls/{event.queued}")
+    repo = pull["head"].get("repo")
+    return bool(repo) and repo.get("full_name") == pull["base"]["repo"]["full_name"]
 
 
 def _default_check() -> RunCheck:

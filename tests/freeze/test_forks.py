@@ -67,6 +67,17 @@ def test_a_changed_rubric_of_a_fork_is_measured_by_the_base_branchs_code(new_wor
     assert world.result["suites"][0]["findings"][0]["status"] == "confirmed"
 
 
+@pytest.mark.parametrize("fork", [True, False])
+def test_the_merge_queue_runs_no_code_of_a_fork(new_world, tmp_path, fork):
+    world, _ = moody_world(new_world, tmp_path)
+    canary = tmp_path / "canary"
+    plant = f'\nopen({str(canary)!r}, "w").write("ran")\n'
+    world.open_pull({"code/judge.py": JUDGE + plant}, fork=fork)
+    assert world.merge_group() == (3 if fork else 0)
+    assert canary.exists() is not fork
+    assert world.verdict(world.merge) == ("failure" if fork else "success")
+
+
 # ---------------------------------------------------------------- the companion
 
 

@@ -104,7 +104,8 @@ class SideSetup:
     def use_code_of(self, base: SideSetup, own: set[str]) -> None:
         """Take the code of graders in code from ``base``; those that base does not have are refused.
 
-        What is no code stays this side's: rubric and contract are data under test. Arguments are told to code, so they are base's.
+        What is no code stays this side's: rubric and contract are data under test. Arguments are told to code, so they
+        are base's as well.
 
         :param own: names of this side's graders in code.
         """

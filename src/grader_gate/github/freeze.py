@@ -142,7 +142,7 @@ def _freeze(request: Request, git: Git, sides: Compared, config: Config, by: str
     if config.baseline.store == "files" and job.event.is_fork:
         raise RefusedRequest(
             "records of the `files` store go into the pull request, and this one's branch is in a fork: run "
-            f"`grader-gate freeze --revision {request.head[:12]}` there and commit the file"
+            f"`grader-gate freeze {request.head[:12]}` there and commit the file"
         )
     trusted = gather(job, git, sides)
     check = check_for(job.event, job.github, job.inputs.key, job.log.line) if job.inputs.check else None

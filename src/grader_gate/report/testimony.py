@@ -52,7 +52,8 @@ def render_testimony(said: Result | None, head: str, *, key: str, run: dict[str,
         lines += [
             (
                 f"It says **{said.verdict.value}**: {counted.regressions} regressions, "
-                f"{counted.inversions} inversions, {counted.kill_rate_breaches} kill-rate breaches, {said.cost.calls} calls."
+                f"{counted.inversions} inversions, {counted.kill_rate_breaches} kill-rate breaches, "
+                f"{said.cost.calls} calls."
             ),
             "",
         ]
