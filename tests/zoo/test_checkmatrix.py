@@ -137,6 +137,42 @@ def test_facts_and_length_are_suggested_where_they_tell_the_texts_apart() -> Non
     ]
 
 
+def test_a_line_too_long_to_paste_from_a_report_is_not_suggested() -> None:
+    long = "the desk at the far end of the hall on the second floor " * 3
+    right, broken = (
+        _inputs(f"Pay at {long} and wait there."),
+        _inputs("Pay at some desk and wait a while there, or go."),
+    )
+    assert suggested_checks("direction", right, broken, passes, facts=[long]) == []
+
+
+QUOTED = """
+version: 1
+graders:
+  judge: {kind: python, callable: judge:grade, path: code}
+suites:
+  main: {grader: judge, cases: "cases/*.yaml", mutators: [drop_fact]}
+"""
+
+
+@pytest.mark.parametrize(("quote", "shown"), [("short", True), ("none", False)])
+def test_a_report_that_quotes_nothing_shows_no_fact_in_a_suggestion(quote: str, shown: bool, repo: Repository) -> None:
+    case = (
+        'cases:\n  - {id: a, question: Where?, reference: "Pay at the desk. Keep the slip.", '
+        'answer: "Pay at the desk.", expected: correct, facts: ["the desk"]}\n'
+    )
+    repo.write(
+        {
+            ".grader-gate.yml": QUOTED + f"report: {{quote: {quote}}}\n",
+            "cases/all.yaml": case,
+            "code/judge.py": "def grade(answer):\n    return 'correct'\n",
+            "ladders/all.yaml": None,
+        }
+    )
+    (survivor,) = repo.gate("audit").findings("survivor")
+    assert ('values: ["the desk"]' in survivor["suggestion"]) is shown
+
+
 def test_nothing_is_suggested_that_the_right_text_fails_or_the_broken_one_passes() -> None:
     same = _inputs("It takes 14 days [1].")
     assert suggested_checks("numeric", same, same, passes) == []

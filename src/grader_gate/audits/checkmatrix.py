@@ -34,6 +34,9 @@ Passes = Callable[[Check, Mapping[str, Any]], bool | None]
 """Whether a check passes an item's inputs; None where it cannot be asked (an input or key is missing)."""
 
 
+LONGEST_SNIPPET = 160
+"""Characters of a suggested line; a report would cut a longer one, and half a line cannot be pasted."""
+
 MOST_REJECTED = 1 / 3
 """Share of the right answers a suggested check may reject; beyond it, it would cost more than it mends."""
 
@@ -160,7 +163,9 @@ def suggested_checks(
     """
     answer, broken = str(right.get("answer", "")), str(degraded.get("answer", ""))
     held = tuple(fact for fact in facts if fact in answer and fact not in broken)
-    candidates = [*CANDIDATES, *([Check(type="contains", values=held)] if held else [])]
+    candidates = list(CANDIDATES)
+    if held and len(snippet(holds := Check(type="contains", values=held))) <= LONGEST_SNIPPET:
+        candidates.append(holds)
     if len(broken.split()) * 2 <= len(answer.split()):
         candidates.append(Check(type="length", unit="words", min=max(2, len(answer.split()) * 2 // 3)))
     about = [check for check in candidates if related(check.type, mutator_property)]

@@ -109,7 +109,10 @@ def _added(looked: _Looked) -> SuiteResult:
     grader = looked.side.config.graders[exam.name]
     passes = check_runner(looked.side.tree)
     findings = with_suggestions(
-        result.findings, _suggester(suite, exam, looked.claims, passes), _right_answers(suite, exam), passes
+        result.findings,
+        _suggester(suite, exam, looked.claims, passes, looked.quote),
+        _right_answers(suite, exam),
+        passes,
     )
     findings += rationale_findings(
         looked.head,
@@ -167,9 +170,10 @@ def check_runner(tree: Tree) -> Passes:
 
 
 def _suggester(
-    suite: Suite, exam: SideExam, claims: Mapping[str, Claim], passes: Passes
+    suite: Suite, exam: SideExam, claims: Mapping[str, Claim], passes: Passes, quote: str
 ) -> Callable[[str], list[Check]]:
-    facts = {case.id: (*case.facts, *case.evidence) for case in suite.cases}
+    # A fact is text of the reference, which a report that quotes nothing must not show.
+    facts = {} if quote == "none" else {case.id: (*case.facts, *case.evidence) for case in suite.cases}
 
     def suggest(name: str) -> list[Check]:
         claim = claims.get(name)
