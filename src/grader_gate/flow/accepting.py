@@ -15,6 +15,7 @@ from grader_gate.audits.gradebook import Gradebook
 from grader_gate.baselines.record import Baseline, BaselineRecord, RecordHead, group_rows, read_baseline
 from grader_gate.errors import GateError, UsageError
 from grader_gate.flow.compare import side_exam
+from grader_gate.flow.contradiction import brought_along
 from grader_gate.flow.freezing import FreezeIncompleteError
 from grader_gate.flow.inheritance import pair_digest
 from grader_gate.flow.prepare import CheckOptions, Prepared, exit_code, policy_digest
@@ -98,7 +99,7 @@ async def accept(
         announce(estimate(planned, tariff, cache=None))
         head.prepare()
         base.prepare()
-        pair = pair_digest(prepared, work)
+        pair = pair_digest(prepared, work, brought_along(prepared, options.records))
         redact = redact_for(options.environ, base, head)
         with open_ledger(options.out, {"command": "accept", "pair": pair}, redact) as ledger:
             session = Session(

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader_gate.audits.findings import KINDS
+from grader_gate.flow.contradiction import Brought
 from grader_gate.flow.prepare import Prepared, policy_digest
 from grader_gate.flow.work import Work, plan_digest
 from grader_gate.model import Claim, GateVerdict, digest
@@ -33,11 +34,12 @@ class Inherited:
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def pair_digest(prepared: Prepared, work: Work) -> str:
-    """Content address of what is compared: both graders, all that is asked of them, both policies, the goalposts."""
+def pair_digest(prepared: Prepared, work: Work, brought: Brought) -> str:
+    """Content address of what is compared: both graders, all that is asked of them, both policies, the goalposts, and
+    the records that the change brings along itself."""
     posts = sorted([g.what, g.detail] for g in prepared.goalposts)
     policies = [policy_digest(prepared.base.config), policy_digest(prepared.head.config)]
-    return digest("pair", plan_digest(work), policies, posts)
+    return digest("pair", plan_digest(work), policies, posts, list(brought.contents))
 
 
 def mark(finding: Finding) -> str:

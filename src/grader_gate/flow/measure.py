@@ -12,6 +12,7 @@ from grader_gate.config import ChecksGrader, Mode
 from grader_gate.decision.outcome import Settings
 from grader_gate.flow.accepting import accepted_before
 from grader_gate.flow.compare import Comparison, after_screen, settle
+from grader_gate.flow.contradiction import brought_along, contradicted, unproven
 from grader_gate.flow.debt import verify_debt
 from grader_gate.flow.examining import look_closer
 from grader_gate.flow.exams import idle_trials
@@ -42,7 +43,8 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
     cache: Cache | None = None
     try:
         work = find_work(prepared, options.records)
-        compared = pair_digest(prepared, work)
+        brought = brought_along(prepared, options.records)
+        compared = pair_digest(prepared, work, brought)
         if (before := accepted_before(prepared, options, work, compared)) is not None:
             return before
         prepared.notices += [
@@ -58,7 +60,7 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
         seconds, notes = second_exams(work.comparisons if asked else (), base, head)
         prepared.notices += [*notes, *family_notices(config, [c.suite for c in work.comparisons], base)]
         price = estimate_of(work, prepared, cache, [call for exam in seconds.values() for call in second_calls(exam)])
-        if work.empty:
+        if work.empty and not brought.contents:
             return _result(prepared, options, work, [], None, started, price, compared)
         base.prepare()
         head.prepare()
@@ -76,6 +78,9 @@ async def measure(prepared: Prepared, options: CheckOptions) -> Result:
             )
             session.from_baseline = sum(c.from_baseline for c in work.comparisons)
             suites = await _run(prepared, work, session, options, seconds)
+            posts, unmeasured = await contradicted(brought, session)
+            prepared.goalposts += posts
+            suites = unproven(brought, suites, unmeasured)
             return _result(prepared, options, work, suites, session, started, price, compared)
     finally:
         await base.aclose()
