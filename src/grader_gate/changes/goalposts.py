@@ -78,6 +78,12 @@ def notices(base: Config, head: Config) -> list[Notice]:
         if base.providers.get(name) != head.providers.get(name):
             what = "removed" if name not in head.providers else "added" if name not in base.providers else "changed"
             found.append(f"providers.{name} is {what}; it takes effect once merged")
+    if base.policy.second_family == "always" and head.policy.second_family != "always":
+        found.append("policy.second_family: always → on_request; checks no longer ask the second families")
+    for name in sorted(base.suites.keys() & head.suites.keys()):
+        old_second, new_second = base.suites[name].second_family, head.suites[name].second_family
+        if old_second is not None and old_second != new_second:
+            found.append(f"suites.{name}.second_family: {old_second} → {new_second or 'none'}")
     for old_name, new_name in _same_graders(base, head):
         before, after = base.graders[old_name].contract, head.graders[new_name].contract
         if before.inputs != after.inputs:

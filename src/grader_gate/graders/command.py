@@ -185,5 +185,6 @@ class CommandGrader:
         return self._values.judge(raw)
 
     async def aclose(self) -> None:
-        """Remove the programs' home."""
+        """Remove the programs' home, and the environments in it."""
+        self._fixtures = None
         self._scratch.remove()
