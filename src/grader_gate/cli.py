@@ -171,7 +171,8 @@ def build_parser() -> argparse.ArgumentParser:
 def _command(
     commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, run: Command, help_: str
 ) -> argparse.ArgumentParser:
-    made = commands.add_parser(name, help=help_, description=help_[0].upper() + help_[1:] + ".")
+    stop = "" if help_.endswith("?") else "."
+    made = commands.add_parser(name, help=help_, description=help_[0].upper() + help_[1:] + stop)
     made.set_defaults(run=run)
     return made
 

@@ -9,7 +9,7 @@ from grader_gate.configfile import line_of
 from grader_gate.errors import LocatedError, UsageError
 from grader_gate.model import Tree
 from grader_gate.suite.mutators.api import Mutator
-from grader_gate.suite.mutators.registry import MutatorNameError, resolve
+from grader_gate.suite.mutators.registry import resolve
 
 
 class MutatorsUnusable(LocatedError):
@@ -31,10 +31,9 @@ def suite_mutators(tree: Tree, suite: str, config: Mutators, config_path: str, *
             return resolve(config, lambda spec: _load(tree, spec))
         return resolve(config.model_copy(update={"modules": (), "include": _catalogue_names(config)}))
     except UsageError as error:
-        key = "include" if isinstance(error, MutatorNameError) else "mutators"
         keys = ("suites", suite, "mutators")
         raise MutatorsUnusable(
-            str(error), path=config_path, line=line_of(tree, config_path, keys), key=f"suites.{suite}.{key}"
+            str(error), path=config_path, line=line_of(tree, config_path, keys), key=f"suites.{suite}"
         ) from error
 
 

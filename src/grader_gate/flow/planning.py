@@ -69,7 +69,7 @@ def describe_check(prepared: Prepared, options: CheckOptions) -> str:
     if work.empty and not prepared.goalposts:
         lines.append("nothing is affected: not applicable")
     lines.append(price_words(price))
-    return "\n".join(log_line(line, 400) for line in lines)
+    return "\n".join("  " * line.startswith("  ") + log_line(line.strip(), 400) for line in lines)
 
 
 def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:

@@ -288,7 +288,7 @@ def suite_alone(
     declined = abstentions(
         exam.exam.items, lambda item: list(book.of(exam.side, Purpose.SCREEN, item).values()), config.report.quote
     )
-    got = sum(bool(book.of(exam.side, Purpose.SCREEN, i)) for i in exam.exam.items)
+    got = sum(any(not g.unmeasured for g in book.of(exam.side, Purpose.SCREEN, i).values()) for i in exam.exam.items)
     return SuiteResult(
         name=name,
         grader=exam.name,

@@ -28,6 +28,9 @@ def headline(result: Result) -> str:
             for kinds, one, many in _COUNTED:
                 if n := result.count(*kinds):
                     parts.append(f"{n} {one if n == 1 else many}")
+            if goalposts and not parts:
+                many = goalposts > 1
+                return f"{goalposts} goalpost{'s' if many else ''} moved: a maintainer has to accept {'them' if many else 'it'}"
             if goalposts:
                 parts.append(f"{goalposts} goalpost{'' if goalposts == 1 else 's'} moved")
             return "This change makes the grader worse: " + ", ".join(parts) if parts else "This change fails the gate"

@@ -12,6 +12,7 @@ from grader_gate.audits.calibration_records import (
     Evidence,
     Interval,
     Said,
+    Share,
     SliceCalibration,
     SuiteCalibration,
     TruthSource,
@@ -207,7 +208,7 @@ def span_words(low: float, high: float) -> str:
     return f"95 % interval {percent(low)} to {percent(high)}"
 
 
-def _of(rate: Tally | None) -> str:
+def _of(rate: Share | Tally | None) -> str:
     return "0 of 0" if rate is None else f"{rate.k:,} of {rate.n:,}" + (f" ({rate.k / rate.n:.0%})" if rate.n else "")
 
 

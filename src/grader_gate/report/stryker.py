@@ -85,4 +85,4 @@ def _told(finding: Finding, shown: bool) -> dict[str, str]:
 
 
 def _flat(text: str) -> str:
-    return " ⏎ ".join(text.splitlines())
+    return " ⏎ ".join(text.splitlines()).strip() or "(no text)"
