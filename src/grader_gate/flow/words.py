@@ -29,8 +29,9 @@ def headline(result: Result) -> str:
                 if n := result.count(*kinds):
                     parts.append(f"{n} {one if n == 1 else many}")
             if goalposts and not parts:
-                many = goalposts > 1
-                return f"{goalposts} goalpost{'s' if many else ''} moved: a maintainer has to accept {'them' if many else 'it'}"
+                if goalposts == 1:
+                    return "1 goalpost moved: a maintainer has to accept it"
+                return f"{goalposts} goalposts moved: a maintainer has to accept them"
             if goalposts:
                 parts.append(f"{goalposts} goalpost{'' if goalposts == 1 else 's'} moved")
             return "This change makes the grader worse: " + ", ".join(parts) if parts else "This change fails the gate"
