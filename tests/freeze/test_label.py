@@ -250,3 +250,60 @@ def test_the_answer_replaces_a_refusal(world):
     assert world.comment.count("🏷️") == 1
     assert world.freeze() == 0
     assert "🏷️" not in world.comment
+
+
+def test_a_stale_label_of_somebody_elses_is_not_taken_off(world):
+    world.label("documentation")
+    stale = world.pull_event("labeled") | {"label": {"name": "documentation"}}
+    world.push({"README.md": "pushed since"})
+    assert world.run("pull_request_target", stale, world.main, "refs/heads/main") == 0
+    assert world.labels == ["documentation"]
+
+
+def test_a_pull_request_that_changes_nothing_measured_keeps_its_green(new_world):
+    world = new_world()
+    world.open_pull({"README.md": "a typo mended\n"})
+    assert world.check() == 0
+    world.server.add_comment(1, f'<!-- grader-gate {{"v":1,"key":"","pr_head":"{world.head}"}} -->\n\nan older report')
+    assert world.freeze() == 2
+    assert "nothing to freeze" in world.log
+    assert (world.verdict(), world.labels, world.records()) == ("success", [], {})
+
+
+# ---------------------------------------------------------------- graders in code
+
+
+def change_code(new_world, tmp_path):
+    from tests.freeze.moody import JUDGE, moody_world
+
+    world, _ = moody_world(new_world, tmp_path)
+    world.open_pull({"code/judge.py": JUDGE.replace('"good": "correct"', '"good": "partial"')})
+    assert world.check() == 1
+    return world
+
+
+def test_changed_code_is_not_frozen_where_it_does_not_run(new_world, tmp_path):
+    world = change_code(new_world, tmp_path)
+    assert world.freeze() == 2
+    refused(world, "label 'freeze-baseline' not served", "code of a pull request does not run in this workflow")
+
+
+def test_changed_code_is_frozen_by_the_task_on_pull_request(new_world, tmp_path):
+    world = change_code(new_world, tmp_path)
+    world.label()
+    payload = world.pull_event("labeled") | {"label": {"name": FREEZE}}
+    assert world.run("pull_request", payload, world.merge, "refs/pull/1/merge", task="freeze") == 0
+    assert len(world.records()) == 1
+    assert world.verdict() == "success"
+    assert world.check() == 0
+
+
+def test_the_task_asks_the_same_questions(new_world, tmp_path):
+    world = change_code(new_world, tmp_path)
+    world.label(by=TRIAGER)
+    payload = world.pull_event("labeled") | {"label": {"name": FREEZE}}
+    assert world.run("pull_request", payload, world.merge, "refs/pull/1/merge", task="freeze") == 2
+    refused(world, "label 'freeze-baseline' not served", "triager has read permission")
+    assert world.check(task="freeze") == 0
+    assert "nothing is frozen and no check is set" in world.log
+    assert world.check(task="thaw") == 2

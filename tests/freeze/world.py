@@ -202,7 +202,7 @@ class World:
         payload["pull_request"]["number"] = payload["number"] = number
         payload["pull_request"]["head"] = json.loads(json.dumps(self.server.pulls[number]["head"]))
         payload["pull_request"]["labels"] = []
-        payload["pull_request"]["base"]["ref"] = "main"
+        payload["pull_request"]["base"] |= {"ref": "main", "sha": self.main}
         return payload
 
     def run(

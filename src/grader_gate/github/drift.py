@@ -16,8 +16,8 @@ from grader_gate.github.errors import GitHubError
 from grader_gate.github.issues import DriftIssue
 from grader_gate.github.job import Job
 from grader_gate.github.outputs import append_summary
-from grader_gate.github.roll import bring
 from grader_gate.github.trusted import branch_store
+from grader_gate.github.workspace import bring
 from grader_gate.model import GateVerdict
 from grader_gate.report.drift import TITLE, render_drift, render_recovery
 

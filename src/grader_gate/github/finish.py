@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
+from grader_gate.baselines.record import BaselineRecord
 from grader_gate.github.check import GateCheck
 from grader_gate.github.job import Job
 from grader_gate.github.outputs import append_summary, set_outputs
@@ -27,6 +28,12 @@ def kept(job: Job, result: Result) -> Result:
         job.log.foreign(traceback.format_exc())
         job.log.warning(f"a report could not be written ({type(error).__name__}); this is a bug of grader-gate")
     return result
+
+
+def keep_record(folder: Path, record: BaselineRecord) -> None:
+    """Leave a record in the output folder, which becomes the run's artifact."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / record.name).write_text(record.render(), "utf-8", newline="\n")
 
 
 def summarise(job: Job, result: Result) -> None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from grader_gate.baselines.record import BaselineRecord
 from grader_gate.changes.git import Git
 from grader_gate.changes.tree import GitTree
-from grader_gate.config import Config
+from grader_gate.config import Config, FreezeBy
 from grader_gate.configfile import ConfigMissing, load_config
 from grader_gate.errors import ExitCode, GateError, UsageError
 from grader_gate.flow.accepting import Accepted, CodeNotRunError, NothingToFreezeError, Stamp, accept
@@ -40,7 +39,7 @@ from grader_gate.github.request import NoTestMerge, RefusedRequest, Request, rea
 from grader_gate.github.results import unmeasured
 from grader_gate.github.revisions import Compared, NoBase
 from grader_gate.github.trusted import Trusted, branch_store, gather
-from grader_gate.github.workspace import bring_sides
+from grader_gate.github.workspace import bring, bring_sides
 from grader_gate.model import GateVerdict
 from grader_gate.report.marker import parse_header
 from grader_gate.result import Estimate, Notice, Result
@@ -56,14 +55,16 @@ def freeze_by_label(job: Job) -> int:
     :returns: an exit code; 0 also where the label is another one, or is gone again.
     """
     label = job.event.label
+    if label and not _is_freeze_label(job, label):
+        job.log.line(f"label {label!r} asks nothing of the gate; nothing is measured and no check is set")
+        return ExitCode.OK
     try:
         request = read_request(job, label)
         with Git(job.root, env=job.environ) as git:
             sides = _sides(git, request)
             config = _policy(git, sides, job)
             if label and label.lower() != config.policy.freeze.label.lower():
-                job.log.line(f"label {label!r} asks nothing of the gate; nothing is measured and no check is set")
-                return ExitCode.OK
+                raise RefusedRequest(f"the label that freezes is {config.policy.freeze.label!r} on the base branch now")
             ensure_label(job.github, job.event.repository, config.policy.freeze.label, FREEZE_DESCRIPTION)
             by = _who(request, config)
             if by is None:
@@ -72,6 +73,20 @@ def freeze_by_label(job: Job) -> int:
             return _freeze(request, git, sides, config, by)
     except RefusedRequest as refused:
         return refuse(job, label, refused)
+
+
+def _is_freeze_label(job: Job, label: str) -> bool:
+    """Whether base names this label. Told before anything is refused: another label is never taken off.
+
+    Where base's configuration cannot be read, the default name is ours.
+    """
+    try:
+        with Git(job.root, env=job.environ) as git:
+            bring(job, git, [job.event.base_sha])
+            rule = load_config(GitTree(git, job.event.base_sha), job.inputs.config).policy.freeze
+    except GateError:
+        rule = FreezeBy()
+    return label.lower() == rule.label.lower()
 
 
 def _sides(git: Git, request: Request) -> Compared:
@@ -236,7 +251,7 @@ def _record(request: Request, git: Git, config: Config, record: BaselineRecord) 
     job = request.job
     client, repository = job.github, job.event.repository
     # On disk first: what was paid for is in the artifact whatever happens next.
-    keep(job.inputs.out / "baseline", record)
+    finish.keep_record(job.inputs.out / "baseline", record)
     live = read_pull(client, repository, request.number)
     if str(live["head"]["sha"]) != request.head:
         raise RefusedRequest(f"{str(live['head']['sha'])[:12]} was pushed while this was measured; nothing is frozen")
@@ -262,12 +277,6 @@ def _record(request: Request, git: Git, config: Config, record: BaselineRecord) 
     except HeadMoved as moved:
         raise RefusedRequest(str(moved)) from None
     return f"{path} in this pull request", commit
-
-
-def keep(folder: Path, record: BaselineRecord) -> None:
-    """Leave the record in the output folder, which becomes the run's artifact."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / record.name).write_text(record.render(), "utf-8", newline="\n")
 
 
 # ---------------------------------------------------------------- the answer

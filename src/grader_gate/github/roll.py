@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 from grader_gate.baselines.branch import commit_message
 from grader_gate.baselines.record import BaselineRecord
@@ -16,11 +15,11 @@ from grader_gate.flow.accepting import Stamp
 from grader_gate.flow.rolling import measure_missing
 from grader_gate.flow.single import SingleOptions
 from grader_gate.github.errors import GitHubError
-from grader_gate.github.fetch import ensure_commits, remote_url
-from grader_gate.github.freeze import keep
+from grader_gate.github.finish import keep_record
 from grader_gate.github.gitdata import HeadMoved, add_file
 from grader_gate.github.job import Job
 from grader_gate.github.trusted import branch_store
+from grader_gate.github.workspace import bring
 
 
 def roll_forward(job: Job) -> int:
@@ -58,14 +57,8 @@ def roll_forward(job: Job) -> int:
         job.log.line(f"{rolled.kept} items have a record, {rolled.items} measured now with {rolled.calls} calls")
         if rolled.record is None:
             return ExitCode.OK
-        keep(job.inputs.out / "baseline", rolled.record)
+        keep_record(job.inputs.out / "baseline", rolled.record)
         return _append(job, git, config, rolled.record)
-
-
-def bring(job: Job, git: Git, shas: Sequence[str]) -> None:
-    """Make commits readable in the clone."""
-    url = remote_url(job.event.server_url, job.event.repository)
-    ensure_commits(git, shas, url=url, token=job.inputs.token, ca_bundle=job.inputs.ca_bundle)
 
 
 def _append(job: Job, git: Git, config: Config, record: BaselineRecord) -> int:

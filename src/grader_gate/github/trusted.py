@@ -18,9 +18,9 @@ from grader_gate.github.branchstore import BranchStore, added_by_workflow
 from grader_gate.github.check import check_name
 from grader_gate.github.comment import own_comments
 from grader_gate.github.errors import GitHubError
-from grader_gate.github.fetch import ensure_commits, remote_url
 from grader_gate.github.job import Job
 from grader_gate.github.revisions import Compared
+from grader_gate.github.workspace import bring
 from grader_gate.report.marker import parse_header
 
 _PAIR = re.compile(r"[0-9a-f]{64}")
@@ -61,8 +61,7 @@ def branch_store(job: Job, git: Git, config: Config) -> BranchStore:
     """The data branch as this job reaches it."""
 
     def fetch(shas: Sequence[str]) -> None:
-        url = remote_url(job.event.server_url, job.event.repository)
-        ensure_commits(git, shas, url=url, token=job.inputs.token, ca_bundle=job.inputs.ca_bundle)
+        bring(job, git, shas)
 
     baseline = config.baseline
     return BranchStore(job.github, job.event.repository, baseline.branch, baseline.path, git, fetch)

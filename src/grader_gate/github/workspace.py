@@ -13,12 +13,22 @@ from grader_gate.github.errors import GitHubError
 from grader_gate.github.event import Event
 from grader_gate.github.fetch import ensure_commits, remote_url
 from grader_gate.github.inputs import Inputs
+from grader_gate.github.job import Job
 from grader_gate.github.outputs import Log
 from grader_gate.github.revisions import Compared, compared
 
 
 class OutputTracked(UsageError):
     """The output folder is part of the commit under test: its files would pass for results."""
+
+
+def bring(job: Job, git: Git, shas: Sequence[str]) -> None:
+    """Make commits readable in the clone.
+
+    :raises CommitsMissing: one is not to be had.
+    """
+    url = remote_url(job.event.server_url, job.event.repository)
+    ensure_commits(git, shas, url=url, token=job.inputs.token, ca_bundle=job.inputs.ca_bundle)
 
 
 def bring_sides(git: Git, event: Event, inputs: Inputs, client: Client | None, log: Log) -> Compared:
