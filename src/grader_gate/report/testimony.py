@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from grader_gate import __version__
 from grader_gate.model import GateVerdict
-from grader_gate.report.escape import md_block, md_text
+from grader_gate.report.escape import md_block, md_code
 from grader_gate.report.marker import header
 from grader_gate.report.view import counts
 from grader_gate.result import Result, Revision
@@ -59,9 +59,9 @@ def render_testimony(said: Result | None, head: str, *, key: str, run: dict[str,
         ]
         findings = [f.sentence for suite in said.suites for f in suite.findings]
         told = [said.headline, *findings[:MOST_FINDINGS]]
-        if len(findings) > MOST_FINDINGS:
-            told.append(f"and {len(findings) - MOST_FINDINGS} more")
         lines += [md_block("\n".join(told), limit=8_000), ""]
+        if len(findings) > MOST_FINDINGS:
+            lines += [f"And {len(findings) - MOST_FINDINGS} more in the artifact of its run.", ""]
     lines += [
         "### What to do next",
         "",
@@ -72,7 +72,7 @@ def render_testimony(said: Result | None, head: str, *, key: str, run: dict[str,
         "",
         "---",
         "",
-        f"<sub>Head {md_text(head[:12])}. "
+        f"<sub>Head {md_code(head[:12])}. "
         + (f"[The fork's run]({link}). " if link else "")
         + f"grader-gate {__version__}</sub>",
     ]
