@@ -20,6 +20,7 @@ def test_a_fair_judge_is_consistent_and_in_order(repo: Repository):
     assert stats["pairs"] == {"k": 3, "n": 3, "planned": 3}
     assert stats["consistency"] == {"k": 3, "n": 3, "planned": 3}
     assert stats["inversions"] == 0
+    assert not run.findings()
     assert len(run.ledger()) == 6
 
 
@@ -39,6 +40,11 @@ def test_a_judge_that_takes_the_first_is_caught_alone(repo: Repository):
     assert run.suite["ladders"]["consistency"] == {"k": 0, "n": 3, "planned": 3}
     assert run.suite["ladders"]["inversions"] == 3
     (steps,) = [f for f in run.findings("inversion") if f["case"] == "steps"]
+    (bias,) = run.findings("position bias")
+    assert (bias["blocking"], bias["sentence"]) == (
+        False,
+        "the say on 3 of 3 pairs depends on which answer stands first",
+    )
     assert "higher rung wins" in steps["head"]
     assert "lower rung wins" in steps["head"]
 

@@ -13,6 +13,13 @@ from grader_gate.flow.compare import Comparison
 from grader_gate.model import Claim, Grade, Purpose, Side, Suite
 from grader_gate.result import Finding, FindingKind, FindingStatus, LadderStats
 
+MAX_TURNING = 0.1
+"""Share of pairs whose say turns with the order from which one revision alone is called biased. GPT-4 turns on 7 % of
+the expert pairs of LLMBar (Zeng et al., ICLR 2024), ChatGPT on a third."""
+MIN_TURNING = 3
+"""Pairs that must turn for that: fewer are single odd pairs."""
+NEXT = "Say in the prompt that the order means nothing, and ask for the defects of each answer first."
+
 
 def pair_stats(pairs: Sequence[Outcome], suite: Suite, head: Consistency, base: Consistency | None) -> LadderStats:
     """What the pairs of a grader that compares show; it places no rung by itself, so nothing is flat or unstable."""
@@ -72,5 +79,22 @@ def position_finding(
         base=f"{base.rate.k} of {base.rate.n} pairs told alike",
         head=f"{head.rate.k} of {head.rate.n}",
         severity=4.5,
-        suggestion="Say in the prompt that the order means nothing, and ask for the defects of each answer first.",
+        suggestion=NEXT,
+    )
+
+
+def position_alone(suite: str, grader: str, steady: Consistency | None) -> Finding | None:
+    """That one revision on its own lets the order decide on too many pairs; reported, never blocking."""
+    if steady is None or len(steady.turning) < max(MIN_TURNING, MAX_TURNING * steady.rate.n):
+        return None
+    return Finding(
+        kind=FindingKind.POSITION,
+        status=FindingStatus.ABSOLUTE,
+        blocking=False,
+        suite=suite,
+        grader=grader,
+        sentence=f"the say on {len(steady.turning)} of {steady.rate.n} pairs depends on which answer stands first",
+        expected="the same say in both orders",
+        severity=4.5,
+        suggestion=NEXT,
     )

@@ -24,11 +24,12 @@ from grader_gate.decision.ladders import confirmed_inversion
 from grader_gate.errors import UsageError
 from grader_gate.flow.examining import check_kinds, look_closer_alone
 from grader_gate.flow.exams import idle_trials, suite_exam
-from grader_gate.flow.positions import pair_stats
+from grader_gate.flow.positions import pair_stats, position_alone
 from grader_gate.flow.secrecy import redact_for
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup, open_tree, read_side
 from grader_gate.flow.suite_report import polarities
+from grader_gate.flow.usable import mute_alone
 from grader_gate.model import Claim, ClaimKind, GateVerdict, Purpose, Side, digest
 from grader_gate.result import (
     Cost,
@@ -270,6 +271,8 @@ def suite_alone(
     rungs = [o for o in found if o.claim.kind is ClaimKind.RUNGS]
     pairs = rate(o.head for o in rungs)
     steady = consistency((c, book.runs(exam.side, Purpose.SCREEN, c.items)) for c in claims.values())
+    if (biased := position_alone(name, exam.name, steady)) is not None:
+        findings.append(biased)
     known = [x for x in side.suites[name].ladders if f"rung/{x.id}/0" in exam.exam.items]
     views = [
         ladder_view(x, lambda item: list(book.of(exam.side, Purpose.SCREEN, item).values()), reading) for x in known
@@ -285,6 +288,9 @@ def suite_alone(
     elif any(f.blocking for f in findings):
         verdict = GateVerdict.FAIL
         why += [f.sentence for f in findings if f.blocking][:5]
+    elif mute := mute_alone(book.of(exam.side, Purpose.SCREEN, i).values() for i in exam.exam.items):
+        verdict = GateVerdict.ERROR
+        why += mute
     declined = abstentions(
         exam.exam.items, lambda item: list(book.of(exam.side, Purpose.SCREEN, item).values()), config.report.quote
     )
