@@ -229,7 +229,9 @@ class Connection:
         return min(growing * (0.5 + self.jitter()), limit)
 
     async def _attempt(self, path: str, content: bytes) -> Outcome:
+        import aiohttp
         import httpx
+        from aiohttp.http_exceptions import HttpProcessingError
 
         provider = self.provider
         url = provider.base_url.rstrip("/") + path
@@ -251,6 +253,9 @@ class Connection:
             raise _Transient(
                 f"the connection failed ({self.redactor.foreign(str(error)) or type(error).__name__})"
             ) from None
+        except (aiohttp.ClientError, HttpProcessingError) as error:
+            # The transport lets these through: headers or chunks that are no HTTP, or too long.
+            raise _Transient(f"the reply is no valid HTTP ({type(error).__name__})") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return Outcome(failure=f"{self.name} ({self.host}): {self.redactor.foreign(str(error))}")
 
@@ -258,7 +263,7 @@ class Connection:
         try:
             data: Any = json.loads(received)
         except (ValueError, RecursionError):
-            if status == 200:
+            if 200 <= status < 300:
                 raise _Transient("the reply is not JSON; is base_url right?") from None
             data = None
         error = data.get("error") if isinstance(data, dict) else None
