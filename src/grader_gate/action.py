@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TextIO
 from grader_gate.errors import ExitCode, GateError, UsageError
 from grader_gate.github.event import Event, EventKind, parse_event
 from grader_gate.github.inputs import Inputs, read_inputs
-from grader_gate.github.job import SECRETS, Job, RunCheck
+from grader_gate.github.job import Job, RunCheck, log_secrets
 from grader_gate.github.outputs import Log
 from grader_gate.github.ownership import give_to_owner
 from grader_gate.github.routing import Task, route
@@ -58,7 +58,7 @@ def main(
     stream = stream or sys.stdout
     log = Log(
         stream,
-        secrets_=[environ.get(name, "") for name in SECRETS],
+        secrets_=log_secrets(environ),
         commands=environ.get("GITHUB_ACTIONS") == "true",
     )
     try:
@@ -252,7 +252,13 @@ def _may_run_code(job: Job) -> bool:
         return True
     if event.queued is None or job.client is None:
         return False
-    pull = job.client.get(f"/repos/{event.repository}/pulls/{event.queued}")
+    from grader_gate.github.errors import GitHubError
+
+    try:
+        pull = job.client.get(f"/repos/{event.repository}/pulls/{event.queued}")
+    except GitHubError as error:
+        job.log.line(f"whether the queued pull request is from a fork is not known: {error}")
+        return False
     repo = pull["head"].get("repo")
     return bool(repo) and repo.get("full_name") == pull["base"]["repo"]["full_name"]
 

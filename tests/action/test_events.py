@@ -32,6 +32,14 @@ def test_every_other_action_of_a_pull_request_is_measured(job, action):
     assert job.conclusions == ["failure"]
 
 
+@pytest.mark.parametrize(("changes", "code"), [({"title": {"from": "x"}}, 0), ({"base": {"ref": {"from": "x"}}}, 1)])
+def test_an_edit_is_measured_where_the_base_branch_changed(job, server, changes, code):
+    job.payload |= {"action": "edited", "changes": changes}
+    assert job.run() == code
+    assert (server.requests == []) is (code == 0)
+    assert job.conclusions == (["failure"] if code else [])
+
+
 def test_a_draft_is_measured(job):
     job.payload["pull_request"]["draft"] = True
     assert job.run() == 1

@@ -48,6 +48,7 @@ class Event(Frozen):
     :ivar merge_sha: ``GITHUB_SHA``; on ``pull_request`` the tested merge commit.
     :ivar base_sha: the payload's own idea of base; stale on re-runs, so only a merge group's is used.
     :ivar is_fork: the head repository is another one, or is deleted.
+    :ivar only_words: an ``edited`` event that changed title or text and not the base branch.
     :ivar label: the label that was put on or taken off, where that is the event.
     :ivar by: who did what the event tells; a re-run keeps it.
     :ivar asked_pull: the input ``pr`` of a run by hand.
@@ -67,6 +68,7 @@ class Event(Frozen):
     is_fork: bool = False
     is_dependabot: bool = False
     draft: bool = False
+    only_words: bool = False
     labels: tuple[str, ...] = ()
     actor: str = ""
     author: str = ""
@@ -210,6 +212,7 @@ def _pull_request(name: str, payload: Mapping[str, Any], environ: Mapping[str, s
         "is_fork": not head_repo or head_repo != base_repo,
         "is_dependabot": sender == "dependabot[bot]",
         "draft": bool(pull.get("draft")),
+        "only_words": isinstance(payload.get("changes"), Mapping) and "base" not in payload["changes"],
         "labels": tuple(_text(label.get("name")) for label in pull.get("labels") or [] if isinstance(label, dict)),
         "author": author,
     }

@@ -301,6 +301,7 @@ def _on_new_head(job: Job, result: Result, check: GateCheck | None, commit: str)
     if check is not None:
         check.complete(check_output(result))
     new = replace(job, event=job.event.model_copy(update={"head_sha": commit}))
+    finish.kept(new, result)
     fresh = None
     if check is not None:
         fresh = check_for(new.event, job.github, job.inputs.key, job.log.line)

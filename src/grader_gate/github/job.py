@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 
 SECRETS = ("INPUT_TOKEN", "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 """Variables whose values never reach the log, nor what measures."""
+
+_SECRET_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_?\d+)?$", re.IGNORECASE)
+"""Names of variables that by custom hold secrets."""
+
+
+def log_secrets(environ: Mapping[str, str]) -> list[str]:
+    """What the log must not show: GitHub's tokens, and the value of every variable that is named like a secret.
+
+    The log begins before the configuration is read, which names the providers' keys; a crash may show any of them.
+    """
+    named = [value for name, value in environ.items() if _SECRET_NAME.search(name) and len(value) >= 8]
+    return [*(environ.get(name, "") for name in SECRETS), *named]
 
 
 class NoToken(UsageError):

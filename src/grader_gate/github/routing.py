@@ -33,6 +33,8 @@ def route(event: Event, inputs: Inputs) -> Task | str:
     match event.kind:
         case EventKind.PULL_REQUEST | EventKind.PULL_REQUEST_TARGET if event.action == "closed":
             return "the pull request is closed; nothing is measured and no check is set"
+        case EventKind.PULL_REQUEST if event.action == "edited" and event.only_words:
+            return "only words of the pull request were edited; nothing is measured, and the check stays as it is"
         case EventKind.PULL_REQUEST:
             if not inputs.freeze:
                 return Task.CHECK
