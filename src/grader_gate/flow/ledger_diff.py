@@ -108,15 +108,20 @@ def _suite(suite: str, before: Rows, after: Rows) -> SuiteResult | None:
         for d in outcome.drops
         if d.blocked
     ]
+    held = [item for name, item in before if name == suite]
+    verdict, why = outcome.verdict, list(outcome.why)
+    if missing := len(held) - len(shared):
+        why.append(f"{missing} of {len(held)} items of the first ledger are not in the second")
+        verdict = GateVerdict.ERROR if verdict is GateVerdict.PASS else verdict
     return SuiteResult(
         name=suite,
         grader=grader,
         kind="replay",
-        verdict=outcome.verdict,
-        why=tuple(outcome.why),
+        verdict=verdict,
+        why=tuple(why),
         items=len(shared),
         affected=len(shared),
-        graded=Rate(k=len(shared), n=len(shared), planned=len(shared)),
+        graded=Rate(k=len(shared), n=len(shared), planned=len(held)),
         audits=audit_rows(found),
         findings=(*drops, *claim_findings(claims, outcome.claims, view)),
         certainty=outcome.certainty,

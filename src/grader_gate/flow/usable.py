@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from grader_gate.audits.gradebook import STORED
 from grader_gate.flow.compare import Comparison
 from grader_gate.model import Grade, Purpose, Side
@@ -27,6 +29,18 @@ def unusable(comparison: Comparison) -> list[str]:
         "see the replies in the ledger, and mend the prompt, the output form or the provider"
     )
     return [said]
+
+
+def mute_alone(grades: Iterable[Iterable[Grade]]) -> list[str]:
+    """The same for one revision alone.
+
+    :param grades: the grades of each item.
+    """
+    measured = [found for one in grades if (found := [grade for grade in one if not grade.unmeasured])]
+    mute = sum(all(grade.malformed for grade in one) for one in measured)
+    if not mute or mute < MOST_UNUSABLE * len(measured):
+        return []
+    return [f"{mute} of {len(measured)} items got no usable reply; see the replies in the ledger"]
 
 
 def _newest(comparison: Comparison, side: Side, item: str) -> list[Grade]:
