@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from grader_gate.changes.git import Git
 from grader_gate.config import DEFAULT_PATH
 from grader_gate.flow.prepare import CheckOptions, Prepared, prepare
+from grader_gate.flow.untracked import refuse_tracked
 from grader_gate.result import Result
 from grader_gate.runs.progress import Progress
 
@@ -67,6 +68,7 @@ def check(
         inherited=inherited,
     )
     with Git.find(root, env=environ) as git:
+        refuse_tracked(git, out, cache)
         prepared = prepare(git, base, head, options)
         result = prepared if isinstance(prepared, Result) else _measure(prepared, options)
     write_reports(result, out)

@@ -29,6 +29,7 @@ from grader_gate.flow.secrecy import redact_for
 from grader_gate.flow.session import Session, caps, into, open_ledger
 from grader_gate.flow.sides import SideSetup, open_tree, read_side
 from grader_gate.flow.suite_report import polarities
+from grader_gate.flow.untracked import refuse_tracked
 from grader_gate.flow.usable import mute_alone
 from grader_gate.model import Claim, ClaimKind, GateVerdict, Purpose, Side, digest
 from grader_gate.result import (
@@ -84,6 +85,7 @@ def single_run(root: Path, revision: str, options: SingleOptions, label: str) ->
     from grader_gate.flow.work import tariff_of
 
     with Git.find(root, env=options.environ) as git:
+        refuse_tracked(git, options.out, options.cache)
         sha, tree = open_tree(git, revision)
         side = read_side(git, Side.HEAD, sha, tree, config_path=options.config_path, environ=options.environ)
         refuse_unknown(options.suites, set(side.suites))
