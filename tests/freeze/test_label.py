@@ -1,8 +1,12 @@
 """The freeze label, end to end: who may, when it counts, what it accepts, what it leaves."""
 
+import os
+import signal
+
 import pytest
 
 from tests.freeze.world import AUTHOR, FREEZE, MAINTAINER, TRIAGER, config
+from tests.servers.github_server import Fault
 
 LADDER = """\
 - id: capital
@@ -307,3 +311,17 @@ def test_the_task_asks_the_same_questions(new_world, tmp_path):
     assert world.check(task="freeze") == 0
     assert "nothing is frozen and no check is set" in world.log
     assert world.check(task="thaw") == 2
+
+
+# ---------------------------------------------------------------- interrupted
+
+
+@pytest.mark.parametrize("where", [r"/git/blobs$", r"/git/trees$", r"/check-runs$"])
+def test_a_cancelled_freeze_is_not_green_and_may_be_run_again(world, server, where):
+    server.fault("POST", where, Fault(pass_through=True, then=lambda: os.kill(os.getpid(), signal.SIGTERM)))
+    assert world.freeze() == 3
+    assert (world.verdict(), world.records(), world.labels) == ("failure", {}, [FREEZE])
+    assert all(run["status"] == "completed" for run in server.check_runs)
+    assert world.freeze(put=False) == 0
+    assert (world.verdict(), len(world.records()), world.labels) == ("success", 1, [])
+    assert "Frozen by maintainer" in world.comment

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
 
 from grader_gate.baselines.record import BaselineRecord
 from grader_gate.changes.git import Git
@@ -19,8 +18,8 @@ from grader_gate.errors import ExitCode, GateError, UsageError
 from grader_gate.flow.accepting import Accepted, CodeNotRunError, NothingToFreezeError, Stamp, accept
 from grader_gate.flow.prepare import CheckOptions, Prepared, prepare
 from grader_gate.github import finish
+from grader_gate.github.asking import who_asks
 from grader_gate.github.check import GateCheck
-from grader_gate.github.comment import own_comments
 from grader_gate.github.errors import GitHubError
 from grader_gate.github.event import EventKind
 from grader_gate.github.gitdata import HeadMoved, add_file
@@ -29,10 +28,8 @@ from grader_gate.github.labels import (
     FREEZE_DESCRIPTION,
     ensure_label,
     is_live,
-    last_applied,
     remove_label,
 )
-from grader_gate.github.permission import why_not
 from grader_gate.github.publish import check_for, check_output
 from grader_gate.github.refusal import refuse
 from grader_gate.github.request import NoTestMerge, RefusedRequest, Request, read_pull, read_request
@@ -41,7 +38,6 @@ from grader_gate.github.revisions import Compared, NoBase
 from grader_gate.github.trusted import Trusted, branch_store, gather
 from grader_gate.github.workspace import bring, bring_sides
 from grader_gate.model import GateVerdict
-from grader_gate.report.marker import parse_header
 from grader_gate.result import Estimate, Notice, Result
 
 
@@ -66,7 +62,7 @@ def freeze_by_label(job: Job) -> int:
             if label and label.lower() != config.policy.freeze.label.lower():
                 raise RefusedRequest(f"the label that freezes is {config.policy.freeze.label!r} on the base branch now")
             ensure_label(job.github, job.event.repository, config.policy.freeze.label, FREEZE_DESCRIPTION)
-            by = _who(request, config)
+            by = who_asks(request, config.policy.freeze)
             if by is None:
                 job.log.line(f"label {label!r} is not on the pull request any more; nothing is measured")
                 return ExitCode.OK
@@ -106,47 +102,6 @@ def _policy(git: Git, sides: Compared, job: Job) -> Config:
         ) from None
     except UsageError as error:
         raise RefusedRequest(f"the base branch's configuration cannot be read: {error}") from None
-
-
-def _who(request: Request, config: Config) -> str | None:
-    """Who asked, if they may and if it counts; None where the label is gone.
-
-    :raises RefusedRequest: with the reason.
-    """
-    job, rule = request.job, config.policy.freeze
-    client, repository = job.github, job.event.repository
-    if request.label:
-        applied = last_applied(client, repository, request.number, request.label)
-        if not is_live(request.pull, request.label) or applied is None:
-            return None
-        by, at = applied.by, applied.at
-    else:
-        by, at = job.environ.get("GITHUB_TRIGGERING_ACTOR") or job.event.actor, ""
-    if (reason := why_not(client, repository, by, request.author, rule)) is not None:
-        raise RefusedRequest(reason)
-    _look_for_comment(request, at)
-    return by
-
-
-def _look_for_comment(request: Request, at: str) -> None:
-    """A completed comment of ours must name this head, and have stood there when the label was put on."""
-    job = request.job
-    client, key = job.github, job.inputs.key
-    owns = own_comments(client, job.event.repository, request.number, identity=client.identity, key=key)
-    named = [c for c in owns if _reports_on(parse_header(str(c.get("body") or "")), request.head)]
-    if not named:
-        raise RefusedRequest(
-            f"there is no report on {request.head[:12]} yet: wait for the gate's comment, then put the label on"
-        )
-    if at and all(str(c.get("updated_at", "")) > at for c in named):
-        raise RefusedRequest(
-            f"the report on {request.head[:12]} is newer than the label: read it, then put the label on anew"
-        )
-
-
-def _reports_on(header: dict[str, Any] | None, head: str) -> bool:
-    """A fork's testimony names a head too, and is no report."""
-    return header is not None and header.get("pr_head") == head and not header.get("testimony")
 
 
 # ---------------------------------------------------------------- measuring and recording
