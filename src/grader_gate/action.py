@@ -180,6 +180,7 @@ def _guarded(job: Job, run_check: RunCheck | None) -> int:
             # The runner's own files come first: they need no network.
             summarise(job, result)
             posted(job, result, check)
+            _offer_label(job, result)
     finally:
         give_to_owner(job.root, job.inputs.out)
     return result.exit_code
@@ -241,6 +242,30 @@ def _measured(job: Job, run_check: RunCheck | None) -> Result:
         job.log.error(line)
         result = unmeasured(job.event, job.inputs, sides, line, ExitCode.ERROR)
         return kept(job, carry(result, trusted.inherited))
+
+
+def _offer_label(job: Job, result: Result) -> None:
+    """Where the comment speaks of the freeze label, have it there to be picked; nothing depends on it."""
+    from grader_gate.model import GateVerdict
+
+    if (
+        job.client is None
+        or job.event.number is None
+        or not job.inputs.comment
+        or result.verdict is not GateVerdict.FAIL
+    ):
+        return
+    from grader_gate.changes.git import Git
+    from grader_gate.github.labels import FREEZE_DESCRIPTION, ensure_label
+    from grader_gate.github.trusted import base_config
+
+    try:
+        with Git(job.root, env=job.environ) as git:
+            config = base_config(git, result.base.sha, job.inputs.config)
+    except GateError:
+        return
+    if config is not None:
+        ensure_label(job.client, job.event.repository, config.policy.freeze.label, FREEZE_DESCRIPTION)
 
 
 def _may_run_code(job: Job) -> bool:

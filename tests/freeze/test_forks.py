@@ -88,6 +88,7 @@ def test_the_forks_word_is_shown_as_unverified_and_is_never_green(fork, server):
     assert "It says **pass**" in fork.comment
     assert fork.verdict() == "failure"
     assert "✅" not in fork.comment
+    assert list(server.state.labels) == [SAFE]
     assert fork.records() == {}
 
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from tests.freeze.world import AUTHOR, FREEZE, MAINTAINER, TRIAGER, config
-from tests.servers.github_server import Fault
+from tests.servers.github_server import Fault, Token
 
 LADDER = """\
 - id: capital
@@ -46,6 +46,20 @@ def test_a_maintainers_label_accepts_what_is_worse(world):
     assert "Freezing for maintainer: 4 calls" in world.log
     assert world.log.index("Freezing for maintainer: 4 calls") < world.log.index("verdict: pass")
     assert world.server.state.labels[FREEZE]["description"].startswith("Accept this pull request's grades")
+
+
+def test_the_label_is_there_to_be_picked_once_a_report_speaks_of_it(new_world, server):
+    world = new_world(more="policy: {freeze: {label: bless}}")
+    world.open_pull({".grader-gate.yml": config("aris", more="policy: {freeze: {label: bless}}")})
+    assert world.check() == 0
+    assert server.state.labels == {}
+    world.push({".grader-gate.yml": config("London", more="policy: {freeze: {label: bless}}")})
+    assert world.check() == 1
+    assert list(server.state.labels) == ["bless"]
+    server.tokens["check-job-token-1"] = Token(permissions={"contents": "read", "checks": "write"})
+    server.state.labels.clear()
+    assert world.check(token="check-job-token-1") == 1
+    assert server.state.labels == {}
 
 
 def test_old_and_new_figures_stand_side_by_side_once_base_is_frozen(new_world):

@@ -17,6 +17,7 @@ from grader_gate.github.client import Json
 from grader_gate.github.comment import own_comments, upsert_comment
 from grader_gate.github.event import Event, EventKind, SourceRun
 from grader_gate.github.job import Job
+from grader_gate.github.labels import DESCRIPTIONS, SAFE_TO_GRADE, ensure_label
 from grader_gate.model import GateVerdict
 from grader_gate.report.marker import parse_header
 from grader_gate.result import Result
@@ -64,6 +65,7 @@ def publish_testimony(job: Job) -> int:
         check.start()
         check.complete(WAITS)
     if job.inputs.comment:
+        ensure_label(job.github, job.event.repository, SAFE_TO_GRADE, DESCRIPTIONS[SAFE_TO_GRADE])
         _comment(job, source, said)
     return ExitCode.OK
 
