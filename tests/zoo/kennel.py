@@ -96,7 +96,7 @@ class Kennel:
         promise = "steady" if deterministic else "unsteady"
         branch = f"base-{target.replace(':', '-')}-{promise}-{timeout_s:g}s"
         if branch not in self._bases:
-            self._git("switch", "-q", "-c", branch, "empty")
+            self._git("switch", "-q", "-f", "-C", branch, "empty")
             config = (HERE / "suite" / ".grader-gate.yml").read_text("utf-8")
             assert PROMISE in config
             assert PATIENCE in config
@@ -109,10 +109,10 @@ class Kennel:
             (self.root / ".grader-gate.yml").write_text(config, "utf-8")
             self._write(target)
             self._commit(f"{target} is the judge")
-            code = self._gate(
+            code, said = self._gate(
                 "freeze", "HEAD", "--by", "keeper", "--repeats", "1" if deterministic else "3", out="freeze-" + branch
             )
-            assert code == 0, f"freezing {target} ended with {code}"
+            assert code == 0, f"freezing {target} ended with {code}: {said}"
             self._commit("freeze")
             self._bases.add(branch)
         return branch
@@ -161,11 +161,13 @@ class Kennel:
     def _read(self, out: str) -> Seen:
         return seen(json.loads((self.out / out / "result.json").read_text("utf-8")))
 
-    def _gate(self, *arguments: str, out: str) -> int:
-        silent = io.StringIO()
+    def _gate(self, *arguments: str, out: str) -> tuple[int, str]:
+        """Run the command line; its exit code and all it says."""
+        said = io.StringIO()
         where = ["-C", str(self.root), "--out", str(self.out / out), "--no-cache", "--quiet"]
-        with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
-            return int(main([*arguments, *where]))
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            code = int(main([*arguments, *where]))
+        return code, said.getvalue()
 
     def _commit(self, message: str) -> None:
         self._git("add", "-A")
