@@ -44,4 +44,5 @@ class LocatedError(UsageError):
     ) -> None:
         self.path, self.line, self.key, self.detail = path, line, key, message
         where = "" if path is None else path if line is None else f"{path}:{line}"
-        super().__init__(": ".join(part for part in (where, key or "", message) if part))
+        # One problem is one line, also where a key or a value of the file holds line ends: it must not pass for two.
+        super().__init__(" ".join(": ".join(part for part in (where, key or "", message) if part).splitlines()))
