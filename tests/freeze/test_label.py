@@ -125,6 +125,24 @@ def test_who_may(new_world, server, by, more):
     assert len(world.records()) == 1
 
 
+def test_a_token_that_may_not_look_into_teams_is_told(new_world, server):
+    world = new_world(more="policy: {freeze: {teams: [judges]}}")
+    world.open_pull()
+    assert world.check() == 1
+    server.fault("GET", r"/teams/", Fault(403, "Resource not accessible by integration"))
+    assert world.freeze() == 2
+    refused(world, "label 'freeze-baseline' not served", "this token may not read the members of judges")
+
+
+@pytest.mark.parametrize("what", [r"/permission$", r"/issues/1/events$", r"/pulls/1$", r"/issues/1/comments$"])
+def test_what_cannot_be_asked_freezes_nothing_and_keeps_the_label(world, server, what):
+    server.fault("GET", what, *[Fault(502)] * 5)
+    assert world.freeze() == 3
+    assert (world.records(), world.labels, world.verdict()) == ({}, [FREEZE], "failure")
+    assert world.freeze(put=False) == 0
+    assert world.verdict() == "success"
+
+
 def test_the_policy_is_the_base_branchs(new_world):
     world = new_world()
     world.open_pull({".grader-gate.yml": config("London", more="policy: {freeze: {users: [triager]}}")})
@@ -245,6 +263,20 @@ def test_a_conflict_is_refused(world):
     world.server.pulls[1]["merge_commit_sha"] = None
     assert world.freeze() == 2
     refused(world, "label 'freeze-baseline' not served", "resolve the conflict")
+
+
+def test_before_adoption_no_key_goes_where_an_unmerged_configuration_says(new_world):
+    world = new_world()
+    world.repo.git("rm", "-q", ".grader-gate.yml")
+    world.repo.commit()
+    world.open_pull({".grader-gate.yml": config()})
+    assert world.check() == 3
+    assert "not adopted yet" in world.log
+    assert world.freeze() == 2
+    refused(world, "label 'freeze-baseline' not served", "is not on the base branch yet: merge it")
+    world.merge_pull()
+    assert world.pushed() == 0
+    assert len(world.records()) == 1, "the push measures the baseline"
 
 
 def test_by_hand(world):

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from grader_gate.config import FreezeBy
 from grader_gate.github.client import Client
-from grader_gate.github.errors import NotFound
+from grader_gate.github.errors import NotFound, ReadOnlyToken
 
 RANKS = {"none": 0, "read": 1, "write": 2, "admin": 3}
 """GitHub's four answers, weakest first; ``maintain`` is told as write, ``triage`` as read (REST API, collaborators)."""
@@ -40,14 +40,19 @@ def why_not(client: Client, repository: str, login: str, author: str, rule: Free
         return f"{login} opened this pull request, and the policy asks for somebody else (policy.freeze.not_author)"
     if login.lower() in {user.lower() for user in rule.users}:
         return None
-    if any(_in_team(client, repository.partition("/")[0], team, login) for team in rule.teams):
-        return None
+    unread = ""
+    for team in rule.teams:
+        try:
+            if _in_team(client, repository.partition("/")[0], team, login):
+                return None
+        except ReadOnlyToken:
+            unread = f", and this token may not read the members of {team}: see docs/freezing.md"
     if (rule.users or rule.teams) and "permission" not in rule.model_fields_set:
-        return f"{login} is none of the users and teams that policy.freeze names"
+        return f"{login} is none of the users and teams that policy.freeze names{unread}"
     held = permission_of(client, repository, login)
     if RANKS[held] >= RANKS[rule.permission]:
         return None
-    return f"{login} has {held} permission, and policy.freeze.permission asks for {rule.permission}"
+    return f"{login} has {held} permission, and policy.freeze.permission asks for {rule.permission}{unread}"
 
 
 def _in_team(client: Client, owner: str, team: str, login: str) -> bool:
