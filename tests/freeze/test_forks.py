@@ -216,6 +216,23 @@ def test_a_forks_later_word_does_not_replace_a_trusted_report(fork, server):
     assert (fork.comment, fork.verdict()) == (trusted, "failure")
 
 
+def test_nor_does_it_replace_a_trusted_check_that_has_no_comment(fork, server):
+    assert fork.freeze(label=SAFE, comment="false") == 1
+    before = json.dumps(server.check_runs)
+    assert fork.finished() == 0
+    assert json.dumps(server.check_runs) == before
+    assert server.comments == {}
+
+
+def test_a_forks_second_run_is_shown_in_the_same_comment(fork, server):
+    hub.add_artifact(server, 77, "grader-gate-report", report(fixtures.passing()))
+    assert fork.finished() == 0
+    hub.add_artifact(server, 78, "grader-gate-report", report(fixtures.failing()))
+    assert fork.finished(78) == 0
+    assert "It says **fail**" in fork.comment
+    assert fork.verdict() == "failure"
+
+
 # ---------------------------------------------------------------- safe to grade
 
 
