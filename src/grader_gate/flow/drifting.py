@@ -20,8 +20,8 @@ from grader_gate.config import Contract
 from grader_gate.decision.decide import decide
 from grader_gate.decision.evidence import Evidence, Requests
 from grader_gate.decision.outcome import ClaimStatus, Settings
-from grader_gate.flow.accepting import covered
 from grader_gate.flow.compare import Comparison, all_evidence, settle, take_baseline
+from grader_gate.flow.heads import covered
 from grader_gate.flow.session import Session, into
 from grader_gate.flow.single import SingleOptions, single_run
 from grader_gate.model import Claim, GateVerdict, Purpose, Role, Side, digest

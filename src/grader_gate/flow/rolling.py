@@ -13,8 +13,9 @@ from pathlib import Path
 
 from grader_gate import __version__
 from grader_gate.baselines.record import BaselineRecord, RecordHead, group_rows, read_baseline
-from grader_gate.flow.accepting import Stamp, covered
+from grader_gate.flow.accepted import Stamp
 from grader_gate.flow.freezing import FreezeIncompleteError
+from grader_gate.flow.heads import covered
 from grader_gate.flow.prepare import policy_digest
 from grader_gate.flow.single import SingleOptions, single_run
 from grader_gate.model import PlannedGrade, Purpose, Role

@@ -15,7 +15,8 @@ from grader_gate.changes.tree import GitTree
 from grader_gate.config import Config, FreezeBy
 from grader_gate.configfile import ConfigMissing, load_config
 from grader_gate.errors import ExitCode, GateError, UsageError
-from grader_gate.flow.accepting import Accepted, CodeNotRunError, NothingToFreezeError, Stamp, accept
+from grader_gate.flow.accepted import Stamp
+from grader_gate.flow.accepting import Accepted, CodeNotRunError, NothingToFreezeError, accept
 from grader_gate.flow.prepare import CheckOptions, Prepared, prepare
 from grader_gate.github import finish
 from grader_gate.github.asking import who_asks

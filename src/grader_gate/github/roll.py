@@ -11,7 +11,7 @@ from grader_gate.changes.tree import GitTree
 from grader_gate.config import Config
 from grader_gate.configfile import ConfigMissing, load_config
 from grader_gate.errors import ExitCode
-from grader_gate.flow.accepting import Stamp
+from grader_gate.flow.accepted import Stamp
 from grader_gate.flow.rolling import measure_missing
 from grader_gate.flow.single import SingleOptions
 from grader_gate.github.errors import GitHubError
