@@ -100,7 +100,10 @@ def build_parser() -> argparse.ArgumentParser:
         _common(one)
 
     ladder = _command(commands, "ladder", do.run_ladder, "are better answers graded no lower than worse ones?")
-    ladder.add_argument("file", nargs="?", help="a ladder file, with --grade; else the ladders of the configuration")
+    ladder.add_argument(
+        "file", nargs="?", help="a ladder file, with --grade; `new` for a skeleton; else the configuration's ladders"
+    )
+    ladder.add_argument("case", nargs="?", metavar="CASE", help="with `new`: the golden case to make a ladder for")
     ladder.add_argument(
         "--grade", metavar="MODULE:FUNCTION", help="a callable to try on the file, no configuration needed"
     )

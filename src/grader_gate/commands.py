@@ -65,7 +65,9 @@ def run_ladder(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int
     from grader_gate.errors import UsageError
     from grader_gate.model import ClaimKind
 
-    if (arguments.file is None) != (arguments.grade is None):
+    if arguments.file == "new" and arguments.grade is None:
+        return _new_ladder(arguments, environ)
+    if arguments.case is not None or (arguments.file is None) != (arguments.grade is None):
         raise UsageError("a ladder file and --grade module:function go together; give both or neither")
     if arguments.grade is not None:
         from grader_gate.flow.bare import try_ladders
@@ -84,6 +86,24 @@ def run_ladder(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int
         return result.exit_code
     arguments.revision = arguments.revision or "WORKTREE"
     return _single(arguments, environ, "ladder", frozenset({ClaimKind.RUNGS}), gate=True)
+
+
+def _new_ladder(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from grader_gate.errors import UsageError
+    from grader_gate.flow.authoring import ladder_skeleton
+
+    if arguments.case is None:
+        raise UsageError("ladder new: name the golden case to make a ladder for")
+    text = ladder_skeleton(Path(arguments.root), arguments.case, environ=environ, config_path=arguments.config)
+    if arguments.out is None:
+        sys.stdout.write(text)
+        return ExitCode.OK
+    if arguments.out.exists():
+        raise UsageError(f"{arguments.out}: exists already; name a new file")
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(text, "utf-8", newline="\n")
+    print(f"wrote {arguments.out}: edit it by hand", file=sys.stderr)
+    return ExitCode.OK
 
 
 def run_diff(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:

@@ -192,8 +192,17 @@ class ReplayGrader(GraderBase):
     ledger: str = Field(description="Ledger file (JSON Lines)")
 
 
+class PluginGrader(GraderBase):
+    """A kind that an installed package brings, under the entry point group ``grader_gate.graders``."""
+
+    kind: Literal["plugin"]
+    plugin: str = Field(min_length=1, description="Name of the entry point")
+    version: str = Field(min_length=1, description="Part of the digest: its code cannot be seen")
+    options: dict[str, Any] = Field(default_factory=dict, description="Handed to the plug-in as it is")
+
+
 GraderConfig = Annotated[
-    ChatGrader | PythonGrader | CommandGrader | HttpGrader | ChecksGrader | ReplayGrader,
+    ChatGrader | PythonGrader | CommandGrader | HttpGrader | ChecksGrader | ReplayGrader | PluginGrader,
     Field(discriminator="kind"),
 ]
 

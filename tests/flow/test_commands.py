@@ -346,3 +346,16 @@ def test_results_and_cache_stay_out_of_the_working_tree(repo: Repository) -> Non
     assert main(["check", "--base", "main", "--head", "HEAD", "-C", str(repo.root), "--quiet"]) == 0
     assert (repo.root / ".grader-gate-out" / "result.json").exists()
     assert repo.git("status", "--porcelain") == ""
+
+
+def test_ladder_new_makes_a_ladder_that_loads_and_climbs(repo: Repository, tmp_path: Path) -> None:
+    repo.write({"cases/refs.yaml": REFERENCES})
+    out = repo.root / "ladders" / "new.yaml"
+    assert main(["ladder", "new", "c3", "-C", str(repo.root), "--out", str(out)]) == 0
+    run = repo.gate("ladder")
+    assert run.suite["ladders"]["ladders"] == 2
+    text = out.read_text("utf-8")
+    assert text.index("evasive") < text.index("corrupt_number") < text.index("truncate_half")
+    assert main(["ladder", "new", "c3", "-C", str(repo.root), "--out", str(out)]) == 2
+    near = repo.gate("ladder", "new", "c33")
+    assert (near.code, "did you mean" in near.err) == (2, True)

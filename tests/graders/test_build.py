@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from grader_gate.config import PluginGrader
 from grader_gate.errors import UsageError
 from grader_gate.graders.build import build_grader
 
@@ -18,20 +18,23 @@ from .parts import KEY, MemoryTree
 NOTHING: dict[str, Any] = {"providers": {}, "tree": MemoryTree({}), "code_dir": None, "environ": {}}
 
 
-def test_an_unknown_kind() -> None:
-    with pytest.raises(UsageError, match="no grader kind 'oracle'; known are chat, python, command, http, checks, rep"):
-        build_grader("judge", SimpleNamespace(kind="oracle"), **NOTHING)  # type: ignore[arg-type]
+PLUGIN = PluginGrader(kind="plugin", plugin="oracle", version="1", options={"depth": 3})
+
+
+def test_an_unknown_plug_in() -> None:
+    with pytest.raises(UsageError, match=r"graders\.judge\.plugin: no plug-in 'oracle'; install the package"):
+        build_grader("judge", PLUGIN, **NOTHING)
 
 
 def test_a_third_partys_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "oracle.py").write_text("def build(parts):\n    return (parts.name, parts.config.kind)\n")
+    (tmp_path / "oracle.py").write_text("def build(parts):\n    return (parts.name, parts.config.options)\n")
     record = tmp_path / "oracle-1.0.dist-info"
     record.mkdir()
     (record / "METADATA").write_text("Metadata-Version: 2.1\nName: oracle\nVersion: 1.0\n")
     (record / "entry_points.txt").write_text("[grader_gate.graders]\noracle = oracle:build\n")
     monkeypatch.syspath_prepend(tmp_path)
-    built: Any = build_grader("judge", SimpleNamespace(kind="oracle"), **NOTHING)  # type: ignore[arg-type]
-    assert built == ("judge", "oracle")
+    built: Any = build_grader("judge", PLUGIN, **NOTHING)
+    assert built == ("judge", {"depth": 3})
 
 
 def test_building_and_identity_import_nothing_heavy() -> None:

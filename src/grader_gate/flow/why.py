@@ -23,6 +23,8 @@ _KEYS = (
     "kind",
     "callable",
     "command",
+    "plugin",
+    "options",
     "fixtures",
     "contract",
 )

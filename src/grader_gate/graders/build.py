@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from grader_gate.config import GraderConfig, Provider
+from grader_gate.config import GraderConfig, PluginGrader, Provider
 from grader_gate.errors import UsageError
 from grader_gate.graders.base import Grader
 from grader_gate.model import LedgerRow, Tree
@@ -90,17 +90,20 @@ def build_grader(
     :raises UsageError: the configuration cannot work (see the kinds).
     """
     parts = Parts(name, config, providers, tree, code_dir, environ, source_digest, ledger_rows)
-    return _builder(config.kind)(parts)
+    if isinstance(config, PluginGrader):
+        return _plugin(name, config.plugin)(parts)
+    module, _, attribute = KINDS[config.kind].partition(":")
+    builder: Callable[[Parts], Grader] = getattr(import_module(module), attribute)
+    return builder(parts)
 
 
-def _builder(kind: str) -> Callable[[Parts], Grader]:
-    if kind in KINDS:
-        module, _, attribute = KINDS[kind].partition(":")
-        builder: Callable[[Parts], Grader] = getattr(import_module(module), attribute)
-        return builder
+def _plugin(name: str, plugin: str) -> Callable[[Parts], Grader]:
     from importlib.metadata import entry_points
 
-    for point in entry_points(group=ENTRY_POINTS, name=kind):
+    for point in entry_points(group=ENTRY_POINTS, name=plugin):
         loaded: Callable[[Parts], Grader] = point.load()
         return loaded
-    raise UnknownKind(f"no grader kind {kind!r}; known are {', '.join(KINDS)} and what plug-ins register")
+    raise UnknownKind(
+        f"graders.{name}.plugin: no plug-in {plugin!r}; install the package that registers it under the entry points "
+        f"{ENTRY_POINTS!r}"
+    )
