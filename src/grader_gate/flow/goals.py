@@ -7,6 +7,7 @@ from grader_gate.changes.workflows import workflow_changes, workflow_notices
 from grader_gate.config import Mutators
 from grader_gate.configfile import line_of
 from grader_gate.errors import UsageError
+from grader_gate.flow.mutatorset import module_path
 from grader_gate.flow.sides import SideSetup
 from grader_gate.model import Location
 from grader_gate.result import Goalpost, Notice
@@ -25,7 +26,7 @@ def find_goalposts(base: SideSetup, head: SideSetup, config_path: str) -> list[G
         line_of=lambda keys: line_of(head.tree, config_path, keys),
         catalogue=_chosen,
     )
-    return [*found, *_edited_records(base, head)]
+    return [*found, *_edited_records(base, head), *_edited_mutators(base, head)]
 
 
 def find_notices(base: SideSetup, head: SideSetup) -> list[Notice]:
@@ -40,6 +41,21 @@ def _chosen(config: Mutators) -> set[str]:
         return {mutator.name for mutator in resolve(named)} | set(config.modules)
     except UsageError:
         return {*config.include, *config.modules}
+
+
+def _edited_mutators(base: SideSetup, head: SideSetup) -> list[Goalpost]:
+    """A project-local mutator is part of the examination: base's is run, so head's would take effect unseen."""
+    specs = dict.fromkeys(spec for suite in base.config.suites.values() for spec in suite.mutators.modules)
+    paths = dict.fromkeys(module_path(spec) for spec in specs)
+    return [
+        Goalpost(
+            what="project-local mutator changed",
+            detail=f"{path}: base's is run here; head's takes effect once it is merged",
+            location=Location(path=path),
+        )
+        for path in paths
+        if base.raw.blob(path) != head.raw.blob(path)
+    ]
 
 
 def _edited_records(base: SideSetup, head: SideSetup) -> list[Goalpost]:

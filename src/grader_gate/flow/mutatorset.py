@@ -42,10 +42,15 @@ def _catalogue_names(config: Mutators) -> tuple[str, ...]:
     return () if config.modules else config.include
 
 
+def module_path(spec: str) -> str:
+    """The file of a project-local mutator ``module:function``."""
+    return spec.partition(":")[0].replace(".", "/") + ".py"
+
+
 def _load(tree: Tree, spec: str) -> Mutator:
     """A mutator of ``module:function`` in one file of the tree."""
     name, _, attribute = spec.partition(":")
-    path = name.replace(".", "/") + ".py"
+    path = module_path(spec)
     if not attribute or not tree.exists(path):
         raise LocalMutatorError(f"{spec}: no file {path} at {tree.label}; write `module:function`, from the top folder")
     module = ModuleType(name)
