@@ -64,7 +64,7 @@ def test_a_good_one_loads():
         ("LLM_KEY", "sk-live 1", "6: providers.local.key_env: `sk-live 1` must be the name of an environment variable"),
         ("http://127", "ftp://127", "5: providers.local.base_url: `ftp://127.0.0.1:8080/v1` must begin with http"),
         ("kind: chat", "kind: chta", ("9: graders.judge.kind: `chta` is no kind: it is one of chat, python, command, "
-         "http, checks, replay; did you mean `chat`?")),
+         "http, checks, replay, plugin; did you mean `chat`?")),
         ("    kind: chat\n", "", "8: graders.judge: `kind` is missing: it is one of chat, python, command"),
         ("    model: m-1\n", "", "8: graders.judge.model: missing: add this key"),
         ("model: m-1", "model: 4.1", "11: graders.judge.model: must be text: put it in quotes"),

@@ -29,6 +29,12 @@ def test_kappa_agrees_with_scikit_learn(pairs, weights):
         assert mine.low <= mine.value <= mine.high
 
 
+@pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
+def test_a_perfect_disagreement_stays_inside_its_interval(weights):
+    found = cohen_kappa(confusion([1, 3], [3, 1], range(4)), weights)
+    assert (found.value, found.low) == (-1.0, -1.0)
+
+
 def test_kappa_interval_covers_as_often_as_it_says():
     rng = np.random.default_rng(5)
     joint = np.array([[0.45, 0.08, 0.02], [0.05, 0.15, 0.05], [0.01, 0.04, 0.15]])

@@ -107,7 +107,8 @@ def cohen_kappa(matrix: Sequence[Sequence[int]], weights: Weights = "none") -> E
     chance = sum(weight[i][j] * rows[i] * columns[j] for i, j in places)
     if 1 - chance < 1e-12:
         return Estimate(None, None, None, n)
-    kappa = (observed - chance) / (1 - chance)
+    # Rounding may carry a perfect disagreement past -1, and out of its own interval.
+    kappa = max(-1.0, min(1.0, (observed - chance) / (1 - chance)))
     by_row = [sum(columns[j] * weight[i][j] for j in range(size)) for i in range(size)]
     by_column = [sum(rows[i] * weight[i][j] for i in range(size)) for j in range(size)]
     total = sum(matrix[i][j] / n * (weight[i][j] - (by_row[i] + by_column[j]) * (1 - kappa)) ** 2 for i, j in places)
