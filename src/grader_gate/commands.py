@@ -88,6 +88,15 @@ def run_ladder(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int
     return _single(arguments, environ, "ladder", frozenset({ClaimKind.RUNGS}), gate=True)
 
 
+def _user() -> str:
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"  # a container whose user has no name
+
+
 def _new_ladder(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from grader_gate.errors import UsageError
     from grader_gate.flow.authoring import ladder_skeleton
@@ -153,7 +162,7 @@ def _freeze(arguments: argparse.Namespace, environ: Mapping[str, str], purpose: 
     from grader_gate.model import Purpose
 
     root = Path(arguments.root)
-    by = arguments.by or next((environ[n] for n in ("GITHUB_ACTOR", "USER", "LOGNAME") if environ.get(n)), "unknown")
+    by = arguments.by or environ.get("GITHUB_ACTOR") or _user()
     done = asyncio.run(
         freeze(
             root,
@@ -163,6 +172,7 @@ def _freeze(arguments: argparse.Namespace, environ: Mapping[str, str], purpose: 
             purpose=purpose,
             again=arguments.again,
             default_repeats=repeats,
+            tell=lambda said: print(f"grader-gate: {said}", file=sys.stderr),
         )
     )
     word = "noise repeats of" if purpose is Purpose.NOISE else "frozen"

@@ -359,3 +359,55 @@ def test_ladder_new_makes_a_ladder_that_loads_and_climbs(repo: Repository, tmp_p
     assert main(["ladder", "new", "c3", "-C", str(repo.root), "--out", str(out)]) == 2
     near = repo.gate("ladder", "new", "c33")
     assert (near.code, "did you mean" in near.err) == (2, True)
+
+
+def test_an_interrupted_freeze_goes_on_whatever_ran_in_between(repo: Repository) -> None:
+    cut = repo.gate("freeze", "HEAD", "--max-calls", "15", "--no-cache", out="one")
+    assert cut.code == 3
+    assert "this takes 21 calls and the cap is 15" in cut.err
+    assert repo.gate("run", "--no-cache", out="one").code == 0
+    rest = repo.gate("freeze", "HEAD", "--no-cache", out="one")
+    assert (rest.code, "frozen 7 items with 6 calls" in rest.out) == (0, True)
+
+
+def test_init_imports_a_package_as_a_package_and_names_the_lock(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repo = Repository(tmp_path / "fresh", capsys)
+    repo.commit(
+        {
+            "lib/graders/__init__.py": "", "lib/graders/helpers.py": "WORD = 'correct'\n", "requirements.txt": "six\n",
+            "lib/graders/judge.py": "from graders.helpers import WORD\n\ndef grade(answer):\n    return WORD\n",
+            "golden/cases.yaml": case_file(CASES),
+        }
+    )  # fmt: skip
+    assert repo.gate("init").code == 0
+    assert repo.gate("run").code == 0
+    config = (repo.root / ".grader-gate.yml").read_text("utf-8")
+    assert "callable: graders.judge:grade\n    path: lib\n" in config
+    assert "lock: requirements.txt" in config
+    workflow = (repo.root / ".github/workflows/grader-gate.yml").read_text("utf-8")
+    assert "grader-gate action" in workflow
+
+
+@pytest.mark.parametrize(
+    ("example", "starter"), [("grader-gate.yml", "workflow.yml"), ("grader-gate-pip.yml", "workflow-pip.yml")]
+)
+def test_init_writes_the_documented_workflows(example: str, starter: str) -> None:
+    root = Path(__file__).parents[2]
+    written = (root / "src/grader_gate/flow/starter" / starter).read_text("utf-8")
+    assert written == (root / "examples/workflows" / example).read_text("utf-8")
+
+
+def test_a_bare_callable_may_give_verdict_and_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "both.py").write_text(
+        "def grade(answer):\n    n = len(answer)\n    return {'score': n / 10, 'verdict': 'correct' if n > 4 else 'incorrect'}\n"
+    )
+    (tmp_path / "steps.yaml").write_text(
+        "ladders:\n  - {id: a, question: q, rungs: [{answer: x}, {answer: xx}, {answer: xxxxxx}]}\n", "utf-8"
+    )
+    assert main(["ladder", "steps.yaml", "--grade", "both:grade", "--out", "l.jsonl", "--quiet"]) == 0
+    assert "All 2 adjacent rungs are in order" in capsys.readouterr().out

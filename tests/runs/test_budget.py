@@ -18,7 +18,7 @@ async def test_calls_are_counted_when_reserved():
     assert await budget.reserve() is None
     assert (budget.calls, budget.exhausted) == (
         2,
-        "the cap of 2 calls is reached; raise `budget.max_calls` or --max-calls",
+        "the cap of 2 calls is reached; raise `policy.budget.max_calls`, and --max-calls where it is given",
     )
 
 

@@ -201,7 +201,7 @@ class Git:
         mend = (
             "this clone is shallow: set `fetch-depth: 2` (or 0) in actions/checkout, or run `git fetch --unshallow`"
             if self.is_shallow
-            else f"run `git fetch origin {shown}`, or check the spelling"
+            else f"check the spelling, or run `git fetch origin {shown.removeprefix('origin/')}` where a remote has it"
         )
         raise UnknownRevision(f"revision {shown!r}: no such commit in this clone; {mend}")
 

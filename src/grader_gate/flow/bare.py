@@ -17,8 +17,9 @@ from grader_gate.config import Contract, PythonGrader, Scale, SuiteConfig, Thres
 from grader_gate.decision.ladders import confirmed_inversion
 from grader_gate.errors import UsageError
 from grader_gate.flow.session import Session
+from grader_gate.graders.base import Call, Grader
 from grader_gate.graders.build import build_grader
-from grader_gate.model import Claim, GateVerdict, Grade, Purpose, Role, Side
+from grader_gate.model import Claim, GateVerdict, Grade, Item, Purpose, Role, Side, Tree
 from grader_gate.result import LadderStats, Rate, Result, Revision, SuiteResult
 from grader_gate.runs.budget import Budget
 from grader_gate.runs.ledger import Ledger
@@ -27,8 +28,11 @@ from grader_gate.runs.progress import Progress
 from grader_gate.suite.items import SideTexts, examine
 from grader_gate.suite.load import load_suite
 
-ANY_SCALE = Scale(min=-1e9, max=1e9, thresholds=Thresholds(correct=1e9))
+ANY_SCALE = Scale(min=-1e9, max=1e9)
 """A bare callable has no contract: any score is taken, and the range is read off the scores that came."""
+
+SCORES_ALONE = Scale(min=-1e9, max=1e9, thresholds=Thresholds(correct=1e9))
+"""The same for a callable that gives no verdict: one comes from the threshold, and is not used."""
 
 USUAL_TOPS = (1.0, 5.0, 10.0, 100.0)
 """Tops of the scales in use, starting at 0: the smallest that holds all scores is taken for the callable's."""
@@ -92,20 +96,30 @@ def try_ladders(
         raise NotOnDisk(f"{file}: no such file; give a ladder file (YAML, JSON or JSON Lines)")
     tree = FolderTree(file.parent)
     suite = load_suite(tree, "ladders", SuiteConfig(grader="bare", ladders=(file.name,)))
-    config = PythonGrader(kind="python", callable=callable_, contract=Contract(scale=ANY_SCALE))
-    return asyncio.run(_try(suite, config, repeats, ledger, environ, progress, tree))
+    return asyncio.run(_try(suite, callable_, repeats, ledger, environ, progress, tree))
 
 
-async def _try(suite, config, repeats, ledger, environ, progress, tree) -> Result:  # type: ignore[no-untyped-def]
-    grader = build_grader("bare", config, providers={}, tree=tree, code_dir=Path.cwd(), environ=environ)
+async def _taken(callable_: str, tree: Tree, environ: Mapping[str, str], item: Item) -> Grader:
+    """The callable as a grader: as one that gives verdicts (and scores) where a first grade shows it does, else as one
+    that gives scores alone."""
+    made: Grader | None = None
+    for scale in (ANY_SCALE, SCORES_ALONE):
+        if made is not None:
+            await made.aclose()
+        config = PythonGrader(kind="python", callable=callable_, contract=Contract(scale=scale))
+        made = build_grader("bare", config, providers={}, tree=tree, code_dir=Path.cwd(), environ=environ)
+        await made.prepare()
+        if not (await made.grade(item, made.request(item), Call())).malformed:
+            break
+    assert made is not None
+    return made
+
+
+async def _try(suite, callable_, repeats, ledger, environ, progress, tree) -> Result:  # type: ignore[no-untyped-def]
+    asked = examine(suite, (), 0, SideTexts(rubric=lambda r: r.render() if r else None), lambda _: Role.GATE)
+    grader = await _taken(callable_, tree, environ, next(iter(asked.items.values())))
     try:
-        exam = SideExam(
-            Side.HEAD,
-            suite.name,
-            "bare",
-            grader,
-            examine(suite, (), 0, SideTexts(rubric=lambda r: r.render() if r else None), lambda _: Role.GATE),
-        )
+        exam = SideExam(Side.HEAD, suite.name, "bare", grader, asked)
         book = Gradebook()
         ledger.parent.mkdir(parents=True, exist_ok=True)
         ledger.unlink(missing_ok=True)  # A callable has no digest without a repository: an old grade may be another's.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,16 +56,18 @@ async def freeze(
     purpose: Purpose = Purpose.FREEZE,
     again: bool = False,
     default_repeats: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Frozen:
     """Measure the items that no record covers (all with ``again``) and write one record.
 
     :param by: who freezes, for the record.
+    :param tell: is told, before the first call, where the cap will stop it.
     :raises FreezeIncompleteError: a grade is missing; what came is in the ledger, run again to go on.
     """
     label = purpose.value
     with single_run(root, revision, options, label) as run:
         try:
-            return await _freeze(root, run, options, by, purpose, again, default_repeats)
+            return await _freeze(root, run, options, by, purpose, again, default_repeats, tell)
         finally:
             await run.side.aclose()
 
@@ -78,6 +80,7 @@ async def _freeze(
     purpose: Purpose,
     again: bool,
     default_repeats: int | None,
+    tell: Callable[[str], None],
 ) -> Frozen:
     side, config = run.side, run.side.config
     baseline = read_baseline(side.tree, config.baseline.path)
@@ -89,6 +92,10 @@ async def _freeze(
         kept += len(exam.exam.items) - len(todo)
         repeats = options.repeats or default_repeats or config.suites[name].repeats.freeze
         planned += passes(exam, todo, purpose, range(repeats))
+    left = run.session.calls_left
+    new = sum(run.session.ledger.get(one) is None for one in planned)
+    if left is not None and new > left:
+        tell(f"this takes {new} calls and the cap is {left}: it stops there; run it again to go on")
     outcome = await run.session.grade(planned, purpose.value)
     missing = len({p.key for p in planned}) - sum(not r.grade.unmeasured for r in outcome.rows.values())
     if missing:

@@ -78,6 +78,7 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
     rows = []
     totals: list[Estimate] = []
     seconds: list[str] = []
+    plain: list[tuple[str, int]] = []
     with single_run(root, revision, replace(options, cache=None), "plan") as run:
         side = run.side
         for name, exam in run.exams.items():
@@ -94,6 +95,8 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
             )
             planned = list(passes(exam, list(exam.exam.items), Purpose.SCREEN, range(1)))
             assert run.session.tariff is not None
+            unspoiled = [c for c in exam.exam.claims.values() if c.kind in (ClaimKind.GOLDEN, ClaimKind.RUNGS)]
+            plain.append((name, len({item for claim in unspoiled for item in claim.items})))
             totals.append(estimate(planned, run.session.tariff))
             if name in run.seconds:
                 more = estimate(second_calls(run.seconds[name]), run.session.tariff)
@@ -128,6 +131,10 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
     lines = [tabulate(rows, headers, tablefmt="simple", disable_numparse=True), ""]
     lines += [f"{row[0]}: one pass: {price_words(total)}" for row, total in zip(rows, totals, strict=True)]
     lines += seconds
+    lines += [
+        f"{name}: `run` grades {n} items, golden cases and rungs; `audit`, `freeze` and a changed prompt take passes"
+        for name, n in plain
+    ]
     lines.append(f"{len(registry())} mutators are known; `mutators:` of a suite chooses among them")
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from grader_gate.audits.gradebook import Gradebook
 from grader_gate.config import Budget as BudgetCaps
 from grader_gate.flow.outputs import make_folder
 from grader_gate.graders.base import Grader
-from grader_gate.model import LedgerRow, PlannedGrade, Side
+from grader_gate.model import LedgerRow, PlannedGrade, Side, digest
 from grader_gate.result import Cost
 from grader_gate.runs.budget import Budget
 from grader_gate.runs.cache import Cache
@@ -113,15 +113,22 @@ def caps(policy: BudgetCaps, max_calls: int | None) -> Budget:
     return Budget(max_calls=calls, max_cost_usd=policy.max_cost_usd, max_seconds=policy.max_seconds)
 
 
+def _aside(out: Path, pair: str) -> Path:
+    return out / f"ledger.{digest('pair', pair)[:12]}.jsonl"
+
+
 def open_ledger(out: Path, pair: Mapping[str, str], redact: Callable[[str], str]) -> Ledger:
-    """The ledger of this pair of revisions in ``out``: an interrupted run of the same pair is resumed; the ledger of
-    another pair is moved aside, for its confirmations are evidence of that pair only."""
+    """The ledger of this pair of revisions in ``out``: an interrupted run of the same pair is resumed, whatever ran in
+    between. The ledger of another pair is put aside under its name, for its confirmations are evidence of that pair
+    only."""
     make_folder(out)
     path, note = out / "ledger.jsonl", out / "run.json"
     text = json.dumps(dict(pair), sort_keys=True, indent=1) + "\n"
     before = note.read_text("utf-8", "replace") if note.exists() else None
-    if path.exists() and before != text:
-        aside = next(p for n in range(1, 10_000) if not (p := out / f"ledger.{n}.jsonl").exists())
-        path.rename(aside)
+    if before != text:
+        if path.exists():
+            path.replace(_aside(out, before or ""))
+        if (kept := _aside(out, text)).exists():
+            kept.rename(path)
     note.write_text(text, "utf-8")
     return Ledger(path, redact=redact)

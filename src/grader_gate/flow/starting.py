@@ -22,6 +22,9 @@ _FUNCTION = re.compile(r"^(grade|judge|score|evaluate)", re.IGNORECASE)
 _MOST_FILES = 400
 """Files of one sort that are looked into; a repository with more is not worth guessing about."""
 
+LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.lock", "requirements.txt")
+"""Names of lock files, the strictest first."""
+
 WORKFLOW = ".github/workflows/grader-gate.yml"
 LADDER = ".grader-gate/ladders/first.yaml"
 
@@ -37,11 +40,13 @@ class Findings:
     :ivar prompt: template of a chat grader.
     :ivar callable: ``module:function`` and its folder.
     :ivar cases: file of golden cases.
+    :ivar lock: lock file of the dependencies.
     """
 
     prompt: str | None
     callable: tuple[str, str] | None
     cases: str | None
+    lock: str | None = None
 
 
 def start(root: Path, *, environ: Mapping[str, str], force: bool) -> Iterator[str]:
@@ -76,7 +81,8 @@ def look(tree: ListedTree) -> Findings:
     paths = [p for p in tree.paths() if not p.startswith((".github/", ".grader-gate/"))]
     prompt = next((p for p in paths if _PROMPT.search(p) and b"{{" in tree.read(p)), None)
     function = None if prompt else next(_callables(tree, [p for p in paths if p.endswith(".py")][:_MOST_FILES]), None)
-    return Findings(prompt, function, next(_loadable(tree, [p for p in paths if _CASES.search(p)][:_MOST_FILES]), None))
+    cases = next(_loadable(tree, [p for p in paths if _CASES.search(p)][:_MOST_FILES]), None)
+    return Findings(prompt, function, cases, next((name for name in LOCKS if name in paths), None))
 
 
 def _callables(tree: ListedTree, paths: list[str]) -> Iterator[tuple[str, str]]:
@@ -91,8 +97,18 @@ def _callables(tree: ListedTree, paths: list[str]) -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _FUNCTION.match(node.name):
                 names = {a.arg for a in (*node.args.args, *node.args.kwonlyargs)}
                 if "answer" in names:
-                    folder, _, name = path.rpartition("/")
-                    yield f"{name.removesuffix('.py')}:{node.name}", folder or "."
+                    folder, dotted = _importable(tree, path)
+                    yield f"{dotted}:{node.name}", folder
+
+
+def _importable(tree: ListedTree, path: str) -> tuple[str, str]:
+    """The folder to put on the import path and the module's name from there: a package is imported as one."""
+    folder, _, file = path.rpartition("/")
+    module = file.removesuffix(".py")
+    while folder and tree.exists(f"{folder}/__init__.py"):
+        folder, _, package = folder.rpartition("/")
+        module = f"{package}.{module}"
+    return folder or ".", module
 
 
 def _loadable(tree: ListedTree, paths: list[str]) -> Iterator[str]:
@@ -113,6 +129,8 @@ def _files(seen: Findings) -> Iterator[tuple[str, str]]:
     providers, grader = "", ""
     if seen.callable is not None:
         grader = f"    kind: python\n    callable: {seen.callable[0]}\n    path: {seen.callable[1]}\n"
+        if seen.lock is not None:
+            grader += f"    lock: {seen.lock}   # a change of the dependencies grades anew\n"
     else:
         providers = (
             "providers:\n  openai:\n    base_url: https://api.openai.com/v1\n    key_env: OPENAI_API_KEY\n"
@@ -136,4 +154,5 @@ def _files(seen: Findings) -> Iterator[tuple[str, str]]:
         config = config.replace(mark, value)
     yield DEFAULT_PATH, config
     yield LADDER, text("ladder.yaml")
-    yield WORKFLOW, text("workflow.yml")
+    # A grader in code finds its dependencies in a job of the team's own.
+    yield WORKFLOW, text("workflow.yml" if seen.callable is None else "workflow-pip.yml")

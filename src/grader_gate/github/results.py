@@ -48,7 +48,7 @@ def output_values(result: Result, report: str) -> dict[str, str]:
         "verdict": result.verdict.value,
         "regressions": str(counted.regressions),
         "inversions": str(counted.inversions),
-        "kill_rate_breaches": str(counted.kill_rate_breaches),
+        "kill_rate_breaches": str(counted.kill_rate_breaches or counted.survivors),
         "calls": str(result.cost.calls),
         "report": report,
     }

@@ -93,6 +93,7 @@ class Counts:
 
     regressions: int
     kill_rate_breaches: int
+    survivors: int
     inversions: int
     others: int
     goalposts: int
@@ -114,6 +115,8 @@ class Counts:
             )
             if n or verdict is not GateVerdict.ERROR
         ]
+        if self.survivors:
+            parts.append(figures.plural(self.survivors, "new survivor"))
         if self.others:
             parts.append(figures.plural(self.others, "other finding that blocks", "other findings that block"))
         if self.goalposts:
@@ -131,7 +134,8 @@ def counts(result: Result) -> Counts:
     undecided = sum(group_of(f) == "errors" for s in result.suites for f in s.findings)
     return Counts(
         regressions=result.count(*_COUNTED[0]),
-        kill_rate_breaches=result.count(FindingKind.KILL_RATE) or result.count(FindingKind.SURVIVOR),
+        kill_rate_breaches=result.count(FindingKind.KILL_RATE),
+        survivors=result.count(FindingKind.SURVIVOR),
         inversions=result.count(FindingKind.INVERSION) or result.count(FindingKind.INVERSION_RATE),
         others=result.count(*(kind for kind in FindingKind if not any(kind in kinds for kinds in _COUNTED))),
         goalposts=sum(not g.accepted for g in result.goalposts),
@@ -146,8 +150,8 @@ _COUNTED = (
     (FindingKind.KILL_RATE, FindingKind.SURVIVOR),
     (FindingKind.INVERSION, FindingKind.INVERSION_RATE),
 )
-"""Kinds with a figure of their own. Survivors stand behind their kill-rate breach, and inversions behind their rate:
-one is counted where the other is not there, so that nothing is counted twice and nothing that blocks is left out."""
+"""Kinds with a figure of their own. Inversions stand behind their rate: it is counted where none of them is, so that
+nothing is counted twice and nothing that blocks is left out."""
 
 _ORDER = {GateVerdict.FAIL: 0, GateVerdict.ERROR: 1, GateVerdict.PASS: 2, GateVerdict.NOT_APPLICABLE: 3}
 

@@ -80,7 +80,10 @@ class Budget:
         """The cap that one more call would pass, with so much still held."""
         assert self._started is not None
         if self.max_calls is not None and self.calls + held >= self.max_calls:
-            return f"the cap of {self.max_calls} calls is reached; raise `budget.max_calls` or --max-calls"
+            return (
+                f"the cap of {self.max_calls} calls is reached; raise `policy.budget.max_calls`, and --max-calls where "
+                "it is given"
+            )
         if self.max_cost_usd is not None and self.cost_usd + held_usd > self.max_cost_usd + ROUNDING_USD:
             return (
                 f"one more call could pass the cap of ${self.max_cost_usd:g} (${self.cost_usd:.4f} booked); "
