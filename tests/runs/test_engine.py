@@ -379,7 +379,10 @@ async def test_the_budget_stops_before_the_call_and_what_is_stored_still_counts(
     assert (outcome.made, outcome.resumed, outcome.not_made) == (4, 1, 5)
     assert len(grader.calls) == 1 + 4
     assert len(outcome.rows) == 5
-    assert budget.exhausted == "the cap of 4 calls is reached; raise `policy.budget.max_calls`, and --max-calls where it is given"
+    assert (
+        budget.exhausted
+        == "the cap of 4 calls is reached; raise `policy.budget.max_calls`, and --max-calls where it is given"
+    )
 
 
 async def test_the_cost_cap_is_never_passed_and_is_used_up_by_cheap_calls(tmp_path):
