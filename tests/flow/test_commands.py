@@ -194,6 +194,8 @@ def test_plan_shows_both_sizes(repo: Repository) -> None:
     assert "calls a pass" in header
     default, full = (int(word) for word in row.split()[-2:])
     assert 12 < default < full
+    assert f"main: one pass: {default} calls" in run.out
+    assert f"main: full catalogue: {full} calls" in run.out
 
 
 def test_schema_names_every_format(repo: Repository) -> None:

@@ -20,7 +20,7 @@ from grader_gate.report.escape import log_line
 from grader_gate.result import Change, Estimate
 from grader_gate.runs.cache import Cache
 from grader_gate.runs.estimate import estimate
-from grader_gate.runs.plan import passes
+from grader_gate.runs.plan import SideExam, passes
 from grader_gate.suite.mutators.registry import registry, resolve
 
 
@@ -77,6 +77,7 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
     catalogue, with the calls and the price of one pass of each."""
     rows = []
     totals: list[Estimate] = []
+    catalogue: list[Estimate] = []
     seconds: list[str] = []
     plain: list[tuple[str, int]] = []
     with single_run(root, revision, replace(options, cache=None), "plan") as run:
@@ -98,6 +99,9 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
             unspoiled = [c for c in exam.exam.claims.values() if c.kind in (ClaimKind.GOLDEN, ClaimKind.RUNGS)]
             plain.append((name, len({item for claim in unspoiled for item in claim.items})))
             totals.append(estimate(planned, run.session.tariff))
+            whole = SideExam(exam.side, name, exam.name, exam.grader, everything)
+            every = passes(whole, list(everything.items), Purpose.SCREEN, range(1))
+            catalogue.append(estimate(every, run.session.tariff))
             if name in run.seconds:
                 more = estimate(second_calls(run.seconds[name]), run.session.tariff)
                 seconds.append(
@@ -130,6 +134,7 @@ def describe_plan(root: Path, revision: str, options: SingleOptions) -> str:
     ]
     lines = [tabulate(rows, headers, tablefmt="simple", disable_numparse=True), ""]
     lines += [f"{row[0]}: one pass: {price_words(total)}" for row, total in zip(rows, totals, strict=True)]
+    lines += [f"{row[0]}: full catalogue: {price_words(total)}" for row, total in zip(rows, catalogue, strict=True)]
     lines += seconds
     lines += [
         f"{name}: `run` grades {n} items, golden cases and rungs; `audit`, `freeze` and a changed prompt take passes"
