@@ -413,3 +413,20 @@ def test_a_bare_callable_may_give_verdict_and_score(
     )
     assert main(["ladder", "steps.yaml", "--grade", "both:grade", "--out", "l.jsonl", "--quiet"]) == 0
     assert "All 2 adjacent rungs are in order" in capsys.readouterr().out
+
+
+def test_floors_over_too_few_mutants_are_said_and_never_look_like_sensitivity(repo: Repository) -> None:
+    config = CONFIG.replace("mutators: none", "mutators: [empty]") + "policy: {kill_rate: {default: 0.9}}\n"
+    always = "def grade(answer):\n    return 'correct'\n"
+    repo.write(
+        {
+            ".grader-gate.yml": config,
+            "cases/all.yaml": case_file({"a": ("It is good", "correct")}),
+            "code/judge.py": always,
+        }
+    )
+    run = repo.gate("audit")
+    (notice,) = [n["message"] for n in run.result["notices"] if "not enforceable" in n["message"]]
+    assert "under 10 mutants; 0 of these 1 mutants are caught" in notice
+    assert notice.split("; ")[-1] in run.out.replace("\n", " ")
+    assert "Compared" not in run.out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -40,6 +40,7 @@ from grader_gate.result import (
     Rate,
     Result,
     Revision,
+    Standing,
     SuiteResult,
 )
 from grader_gate.runs.cache import Cache
@@ -206,11 +207,28 @@ def single_result(run: SingleRun, complete: bool, *, gate: bool) -> Result:
         head=run.revision,
         config_path="",
         suites=suites,
-        notices=tuple(run.notices),
+        notices=(*run.notices, *_unenforced(suites)),
         cost=run.session.cost() if run.session else Cost(),
         quote=config.report.quote,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _unenforced(suites: Sequence[SuiteResult]) -> list[Notice]:
+    """Floors that could not be held: a pass beside them must not look like sensitivity."""
+    found = []
+    for suite in suites:
+        rows = [row for row in suite.mutators if row.standing is Standing.UNENFORCEABLE and row.head is not None]
+        if rows:
+            killed, n = sum(row.head.k for row in rows if row.head), sum(row.head.n for row in rows if row.head)
+            found.append(
+                Notice(
+                    level="warning",
+                    message=f"suite {suite.name}: the floors of {len(rows)} mutators are not enforceable, each has "
+                    f"under 10 mutants; {killed} of these {n} mutants are caught",
+                )
+            )
+    return found
 
 
 def _suite(run: SingleRun, name: str, complete: bool, gate: bool) -> SuiteResult:

@@ -156,6 +156,8 @@ class _Terminal:
         result = self._result
         head, base = figures.short_sha(result.head.sha), figures.short_sha(result.base.sha)
         parts = [f"Compared {head} ({result.head.name}) with {base} ({result.base.name})."]
+        if result.head == result.base:
+            parts = [f"Graded {head} ({result.head.name}) alone."] if result.head.sha else []
         if not brief:
             baselines = figures.distinct(s.baseline or "" for s in result.suites)
             parts += [f"Baseline: {'; '.join(baselines[:3]) or 'none'}.", f"Spent: {figures.cost_words(result.cost)}."]
