@@ -6,6 +6,7 @@ Every tree answers alike: regular files only, names found in either Unicode form
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -88,16 +89,18 @@ class BlobTree(Tree, Protocol):
         ...
 
 
-class ListedTree:
+class ListedTree(ABC):
     """What all trees share: a list of names, look-up, globs and errors. Subclasses list and read."""
 
     label: str
 
+    @abstractmethod
     def _list(self) -> Iterable[Entry]:
-        raise NotImplementedError
+        """Every entry of the tree, in any order."""
 
+    @abstractmethod
     def _content(self, path: str, entry: Entry) -> bytes:
-        raise NotImplementedError
+        """The bytes of an entry."""
 
     def _oid(self, path: str, entry: Entry) -> str:
         return entry.oid

@@ -18,7 +18,7 @@ from grader_gate.flow.session import Session, into
 from grader_gate.flow.sides import SideSetup
 from grader_gate.model import Claim, ClaimKind, Grade, LedgerRow, PlannedGrade, Purpose, Side
 from grader_gate.runs.engine import judged_anew
-from grader_gate.runs.plan import Affected, SideExam, affected, interleaved, needed, passes
+from grader_gate.runs.plan import Affected, SideExam, affected, interleaved, needed
 
 
 @dataclass(slots=True)
@@ -254,10 +254,3 @@ def requested(comparison: Comparison, requests: Requests) -> list[PlannedGrade]:
     for purpose, ranges in by_purpose.items():
         planned += interleaved(ranges, comparison.base, comparison.head, purpose)
     return planned
-
-
-def whole_pass(
-    side: SideExam, purpose: Purpose, repeats: int, items: Iterable[str] | None = None
-) -> list[PlannedGrade]:
-    """All items of a side, ``repeats`` times."""
-    return list(passes(side, list(side.exam.items if items is None else items), purpose, range(repeats)))

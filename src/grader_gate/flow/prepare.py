@@ -41,7 +41,6 @@ class CheckOptions:
     :ivar progress: makes the progress of one pass from its label.
     :ivar key: tells apart comments of several configurations or matrix legs.
     :ivar run_head_code: False where code of the head must never run (forks): graders in code are then base's.
-    :ivar adopt: grade although base has no configuration yet.
     :ivar accepted: whether a maintainer's label accepts the goalposts.
     :ivar records: trusted records from other stores than the base commit's files.
     :ivar acceptances: pairs that the freeze label has accepted for this pull request.
@@ -58,7 +57,6 @@ class CheckOptions:
     key: str = ""
     cache: Path | None = None
     run_head_code: bool = True
-    adopt: bool = False
     second_family: bool = False
     accepted: bool = False
     records: tuple[BaselineRecord, ...] = ()
